@@ -1,0 +1,90 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// Batch is appended as one: consecutive seqs in one transaction, or nothing.
+// Texts are taken first, then the waiting ones calmed, then new ones put.
+type Batch struct {
+	From   int64 // seq the first event gets: the tip of what was submitted before, plus one; else ErrConflict. Also without events
+	Events []NewEvent
+	Take   []int64  // positions of texts that leave the inbox; ErrConflict if one is not there
+	Calm   bool     // the texts that wait lose their wake
+	Put    []Input  // texts that enter the inbox, at positions the caller gives
+	Seen   []string // clients' input ids to remember, beside those of Put; ErrConflict if one is remembered already
+}
+
+// Append appends a batch and waits for its commit. A context that ends stops the
+// waiting, not the append: what became of it then is in the log.
+func (l *Log) Append(ctx context.Context, b Batch) ([]Event, error) {
+	r := l.request(b)
+	events, err := r.wait(ctx, func() { l.enqueue(r) })
+	if err != nil {
+		return nil, fmt.Errorf("append to %q: %w", l.id, err)
+	}
+	return events, nil
+}
+
+// Submit appends a batch and returns at once. done is called once, by the writer,
+// after the batch was committed and published, or had failed; it must not block.
+// Batches of a session commit in the order of their Submits. On a closed store
+// done is called before Submit returns. The queue has no bound: whoever
+// streams bounds what it has under way.
+func (l *Log) Submit(b Batch, done func([]Event, error)) {
+	r := l.request(b)
+	r.done = func(events []Event, err error) {
+		if err != nil {
+			err = fmt.Errorf("append to %q: %w", l.id, err)
+		}
+		done(events, err)
+	}
+	l.enqueue(r)
+}
+
+// request checks a batch. One that cannot be stored is queued still, so that it
+// is answered in its turn.
+func (l *Log) request(b Batch) *request {
+	r := &request{log: l, from: b.From, take: b.Take, calm: b.Calm, put: b.Put, seen: b.Seen}
+	r.checked, r.err = checkEvents(b.Events)
+	if r.err == nil {
+		r.err = checkInputs(b.Put, b.Seen)
+	}
+	return r
+}
+
+// enqueue stamps, encodes and queues a batch, all in the caller's goroutine.
+func (l *Log) enqueue(r *request) {
+	l.retain() // whoever answers the request releases it
+	if !l.stampAndQueue(r) {
+		r.answer(ErrClosed)
+	}
+}
+
+func (l *Log) stampAndQueue(r *request) bool {
+	l.submit.Lock()
+	defer l.submit.Unlock()
+	if r.err == nil {
+		at := time.Now().UTC().Truncate(time.Microsecond)
+		if at.Before(l.lastAt) {
+			at = l.lastAt
+		}
+		l.lastAt = at
+		r.records, r.events = encode(l.head, r.from, at, r.checked)
+	}
+	return l.store.writer.queue.add(r)
+}
+
+// checkEvents checks all events of a batch; the first that cannot be stored is named.
+func checkEvents(events []NewEvent) ([]NewEvent, error) {
+	out := make([]NewEvent, len(events))
+	for i, e := range events {
+		var err error
+		if out[i], err = checkEvent(e); err != nil {
+			return nil, fmt.Errorf("event %d of %d: %w", i+1, len(events), err)
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,49 @@
+// Package store keeps the logs: one SQLite file of sessions, each an
+// append-only sequence of events, with the texts that wait to be read beside
+// it. It knows rows, order and durability; no protocol, no model.
+//
+// Guarantees:
+//
+//  1. Durable before visible. An event is committed before Tip moves, before a
+//     Recent or a watcher shows it and before its append is answered. With
+//     durability "full" committed means synced; with "normal" it survives the
+//     death of the process, but a power cut may take the newest commits.
+//  2. A batch is one transaction: its events, the texts it puts, takes and calms
+//     and the input ids it remembers, or nothing.
+//  3. The seqs of a session are 0, 1, 2, … without a hole, each has one content
+//     for ever, and UNIQUE(session, seq) proves it. A batch names the seq it
+//     expects, so one behind a failed one fails too.
+//  4. Requests commit in the order they were submitted. After the commit the
+//     writer first publishes the whole transaction (tips, recent events,
+//     watchers), then answers its callers, in order: who is answered can read it.
+//  5. A request that cannot be stored fails alone and by name; when the disk
+//     fails, all requests of the transaction do. Nothing of them is published,
+//     and the writer goes on: the next append succeeds as soon as the disk
+//     allows. A panic never takes the writer down. A cancelled context never
+//     interrupts the transaction others share.
+//  6. A payload is stored byte for byte, <, >, &, \u0000 and U+2028 included. Only
+//     these are changed: space between tokens where it holds a newline goes, and
+//     half of a surrogate pair, which is no character, becomes \ufffd.
+//  7. at is UTC in whole microseconds and never decreases within a session,
+//     whatever the clock does; seq alone decides order.
+//  8. Reading never waits for writing, nor writing for a reader. A page has at
+//     most PageEvents events and PageBytes bytes (but at least one event), and no read
+//     transaction outlives the call: however slowly clients drain, the
+//     write-ahead log stays under tens of MB.
+//  9. Opening a log, its tip, Newest, Structural and ByID cost O(log n) for each
+//     event returned; streamed pieces are not scanned.
+//  10. A client's input id is remembered as long as the session, from the
+//     transaction that took the input; taking it twice is ErrConflict.
+//  11. A deleted session leaves a tombstone: its id is never given out again.
+//  12. One process has the file; a second one is refused and told the holder. A
+//     file of another application, or of a newer version, is refused untouched.
+//     A file whose write-ahead log was lost or is not its own is refused, where
+//     that can be told.
+//  13. Close commits what was accepted, folds the write-ahead log into the file
+//     and lets it go: the one file is the whole state then.
+//  14. A backup is one consistent moment, verified before it gets its name, and
+//     has a log id of its own, since what follows a restore is another life.
+//
+// Locks, where two are held, in this order: Log.submit, then the writer's queue or
+// Store.mu; Store.mu and Log.mu are leaves, no other lock is taken under them.
+package store

@@ -1,0 +1,121 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+	"unicode/utf8"
+)
+
+// Input is a text that was accepted and not yet read.
+type Input struct {
+	Position    int64 // order of reading in its session
+	ID          string
+	Queue, Text string
+	Wake        bool      // asks for a turn
+	QueuedAt    time.Time // UTC, whole microseconds
+	ClientID    bool      // ID is the client's own and is remembered as long as the session
+}
+
+func checkInputs(put []Input, seen []string) error {
+	for _, in := range put {
+		if !utf8.ValidString(in.Text) || !utf8.ValidString(in.ID) || !utf8.ValidString(in.Queue) {
+			return fmt.Errorf("%w: input at position %d is not valid UTF-8", ErrInvalid, in.Position)
+		}
+		if len(in.Text) > MaxPayload {
+			return fmt.Errorf("%w: input at position %d has %d bytes, the limit is %d", ErrInvalid, in.Position, len(in.Text), MaxPayload)
+		}
+		if in.ClientID && in.ID == "" {
+			return fmt.Errorf("%w: input at position %d has an empty id of its client", ErrInvalid, in.Position)
+		}
+	}
+	for _, id := range seen {
+		if id == "" || !utf8.ValidString(id) {
+			return fmt.Errorf("%w: input id %.40q is empty or not valid UTF-8", ErrInvalid, id)
+		}
+	}
+	return nil
+}
+
+// applyInbox writes what a batch does to its session's inbox.
+func (w *writer) applyInbox(ctx context.Context, key int64, r *request) error {
+	for _, position := range r.take {
+		res, err := w.takeInput.ExecContext(ctx, key, position)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n != 1 {
+			return fmt.Errorf("%w: no text waits at position %d", ErrConflict, position)
+		}
+	}
+	if r.calm {
+		if _, err := w.calmInputs.ExecContext(ctx, key); err != nil {
+			return err
+		}
+	}
+	for _, in := range r.put {
+		_, err := w.addInput.ExecContext(ctx, key, in.Position, in.ID, in.ClientID, in.Queue, in.Text, in.Wake, in.QueuedAt.UnixMicro())
+		if isConstraint(err) {
+			return fmt.Errorf("%w: a text waits at position %d already", ErrConflict, in.Position)
+		}
+		if err != nil {
+			return err
+		}
+		if in.ClientID {
+			if err := w.remember(ctx, key, in.ID); err != nil {
+				return err
+			}
+		}
+	}
+	for _, id := range r.seen {
+		if err := w.remember(ctx, key, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *writer) remember(ctx context.Context, key int64, id string) error {
+	_, err := w.addSeen.ExecContext(ctx, key, id)
+	if isConstraint(err) {
+		return fmt.Errorf("%w: input id %.80q was taken before", ErrConflict, id)
+	}
+	return err
+}
+
+// Inbox returns the texts that wait, in the order of their positions.
+func (l *Log) Inbox(ctx context.Context) ([]Input, error) {
+	l.store.gate.RLock()
+	defer l.store.gate.RUnlock()
+	rows, err := l.store.queries.inbox.QueryContext(ctx, l.key)
+	if err != nil {
+		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
+	}
+	defer rows.Close()
+	var out []Input
+	for rows.Next() {
+		var in Input
+		var queued int64
+		if err := rows.Scan(&in.Position, &in.ID, &in.ClientID, &in.Queue, &in.Text, &in.Wake, &queued); err != nil {
+			return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
+		}
+		in.QueuedAt = time.UnixMicro(queued).UTC()
+		out = append(out, in)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
+	}
+	return out, nil
+}
+
+// SeenInput tells whether a client's input id was taken before, also when its
+// text was read long ago.
+func (l *Log) SeenInput(ctx context.Context, clientID string) (bool, error) {
+	l.store.gate.RLock()
+	defer l.store.gate.RUnlock()
+	var seen bool
+	if err := l.store.queries.seen.QueryRowContext(ctx, l.key, clientID).Scan(&seen); err != nil {
+		return false, fmt.Errorf("look up an input id of %q: %w", l.id, err)
+	}
+	return seen, nil
+}

@@ -1,0 +1,72 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+)
+
+// fileLock keeps a second process off the log. It is a file of its own: the
+// kernel drops it with the process, however that ends, and its content names
+// the holder for whoever is refused.
+type fileLock struct{ f *os.File }
+
+func lockFile(path string) (*fileLock, error) {
+	f, err := os.OpenFile(path+".lock", os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if errors.Is(err, syscall.EWOULDBLOCK) {
+		holder, _ := io.ReadAll(io.LimitReader(f, 4096))
+		f.Close()
+		return nil, fmt.Errorf("open %s: %w: %s", path, ErrLocked, describe(string(holder)))
+	}
+	if err != nil {
+		f.Close()
+		return nil, fmt.Errorf("lock %s: %w", path, err)
+	}
+	l := &fileLock{f}
+	if err := l.name(""); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return l, nil
+}
+
+func describe(holder string) string {
+	holder = strings.TrimSpace(holder)
+	if holder == "" {
+		return "held by a process that is starting or stopping; try again"
+	}
+	return "held by " + holder + "; stop it first"
+}
+
+// name writes the holder into the lock file: "pid 123", then where it listens.
+func (l *fileLock) name(info string) error {
+	text := fmt.Sprintf("pid %d", os.Getpid())
+	if info != "" {
+		text += " " + strings.ReplaceAll(info, "\n", " ")
+	}
+	if err := l.write(text + "\n"); err != nil {
+		return fmt.Errorf("name the holder in %s: %w", l.f.Name(), err)
+	}
+	return nil
+}
+
+func (l *fileLock) write(text string) error {
+	if err := l.f.Truncate(0); err != nil {
+		return err
+	}
+	_, err := l.f.WriteAt([]byte(text), 0)
+	return err
+}
+
+// release lets the next process in. The file stays: removing it would let two
+// processes lock two files of one name.
+func (l *fileLock) release() error {
+	return errors.Join(l.write(""), l.f.Close())
+}

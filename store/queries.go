@@ -1,0 +1,75 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+)
+
+// queries are the prepared reads.
+type queries struct {
+	session, sessions, waking, tip, inbox, seen,
+	page, byID, newest, newestOfAll, structural, structuralOfAll, streamed *sql.Stmt
+}
+
+const (
+	selectSession = `SELECT id, owner, agent, title, parent_id, pinned, created_at, deleted_at IS NOT NULL,
+		(SELECT event FROM events WHERE session = s.key ORDER BY seq DESC LIMIT 1) FROM sessions s`
+
+	selectTip = `SELECT s.key, s.deleted_at IS NOT NULL, e.seq, e.pos, e.event FROM sessions s
+		LEFT JOIN events e ON e.session = s.key AND e.seq = (SELECT max(seq) FROM events WHERE session = s.key)
+		WHERE s.id = ?`
+
+	// A whole page comes as one value, so that an event costs no conversion of
+	// its own: the rows arrive in the order of the index and an envelope holds no
+	// newline. pos cuts the page without reading the events behind the cut.
+	selectPage = `SELECT count(*), max(pos), CAST(group_concat(event, char(10)) AS BLOB) FROM events
+		WHERE session = ?1 AND seq >= ?2 AND seq < ?2 + ?3 AND (seq = ?2 OR pos <= ?4 +
+			coalesce((SELECT pos FROM events WHERE session = ?1 AND seq = ?2 - 1), 0))`
+
+	selectByID = `SELECT event FROM events INDEXED BY events_by_id WHERE id = ?2 AND session = ?1`
+
+	// kinds lists the structural types of a session, one step of the index for each.
+	kinds = `WITH RECURSIVE kinds(value) AS (
+		SELECT min(type) FROM events INDEXED BY events_structural WHERE session = ?1 AND id IS NOT NULL
+		UNION ALL
+		SELECT (SELECT min(type) FROM events INDEXED BY events_structural
+			WHERE session = ?1 AND id IS NOT NULL AND type > kinds.value) FROM kinds WHERE value IS NOT NULL) `
+	given = `WITH kinds(value) AS (SELECT value FROM json_each(?4)) `
+
+	selectNewest = `SELECT event FROM events WHERE session = ?1 AND seq = (SELECT max(seq) FROM (
+		SELECT (SELECT max(seq) FROM events INDEXED BY events_structural
+			WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq <= ?2) AS seq FROM kinds) WHERE ?3 IS NULL)`
+
+	selectStructural = `SELECT event FROM kinds CROSS JOIN events INDEXED BY events_structural
+		WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq BETWEEN ?2 AND ?3 ORDER BY seq`
+
+	selectStreamed = `SELECT event FROM events WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND id IS NULL ORDER BY seq`
+)
+
+func (q *queries) prepare(ctx context.Context, db *sql.DB) error {
+	for _, p := range []struct {
+		to  **sql.Stmt
+		sql string
+	}{
+		{&q.session, selectSession + " WHERE id = ?"},
+		{&q.sessions, selectSession + " WHERE deleted_at IS NULL ORDER BY key"},
+		{&q.waking, "SELECT DISTINCT s.id FROM inbox i CROSS JOIN sessions s ON s.key = i.session WHERE i.wake = 1 AND s.deleted_at IS NULL"},
+		{&q.tip, selectTip},
+		{&q.inbox, "SELECT position, input_id, client_id, queue, text, wake, queued_at FROM inbox WHERE session = ? ORDER BY position"},
+		{&q.seen, "SELECT EXISTS(SELECT 1 FROM inputs_seen WHERE session = ? AND client_id = ?)"},
+		{&q.page, selectPage},
+		{&q.byID, selectByID},
+		{&q.newest, given + selectNewest},
+		{&q.newestOfAll, kinds + selectNewest},
+		{&q.structural, given + selectStructural},
+		{&q.structuralOfAll, kinds + selectStructural},
+		{&q.streamed, selectStreamed},
+	} {
+		var err error
+		if *p.to, err = db.PrepareContext(ctx, p.sql); err != nil {
+			return fmt.Errorf("prepare %q: %w", p.sql, err)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,132 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+)
+
+// Bounds of a page.
+const (
+	PageEvents = 256
+	PageBytes  = 1 << 20 // of envelopes; a larger one has a page of its own
+)
+
+// Page is a piece of a log. The lines share one buffer; do not write to them.
+type Page struct {
+	Lines [][]byte
+	Pos   int64 // length of the log in bytes up to and including the last line
+}
+
+// Page reads the events from seq from on, as many as a page holds; none when from
+// is past the tip.
+func (l *Log) Page(ctx context.Context, from int64) (Page, error) {
+	l.store.gate.RLock()
+	defer l.store.gate.RUnlock()
+	var n int
+	var pos sql.NullInt64
+	var text []byte
+	if err := l.store.queries.page.QueryRowContext(ctx, l.key, max(from, 0), PageEvents, PageBytes).Scan(&n, &pos, &text); err != nil {
+		return Page{}, fmt.Errorf("read %q from seq %d: %w", l.id, from, err)
+	}
+	if n == 0 {
+		return Page{}, nil
+	}
+	p := Page{Lines: make([][]byte, 0, n), Pos: pos.Int64}
+	for line := range bytes.SplitSeq(text, []byte{'\n'}) {
+		p.Lines = append(p.Lines, line)
+	}
+	return p, nil
+}
+
+// Newest returns the newest structural event of any of the types (none given:
+// of all) with a seq below before; before < 0 sets no bound.
+func (l *Log) Newest(ctx context.Context, before int64, types ...string) (Event, bool, error) {
+	upTo := before - 1
+	if before < 0 {
+		upTo = math.MaxInt64
+	}
+	query, args := l.store.queries.newest, []any{l.key, upTo, nil, typeList(types)}
+	if len(types) == 0 {
+		query, args = l.store.queries.newestOfAll, args[:3]
+	}
+	return l.one(ctx, query, args...)
+}
+
+// ByID returns the structural event with that id.
+func (l *Log) ByID(ctx context.Context, id string) (Event, bool, error) {
+	if !isID(id) {
+		return Event{}, false, nil
+	}
+	raw, _ := hex.DecodeString(id) // 16 hex digits, as isID says
+	return l.one(ctx, l.store.queries.byID, l.key, raw)
+}
+
+// Structural returns the structural events of the types (none given: of all)
+// with from <= seq <= to, in order. Streamed pieces are neither returned nor scanned.
+func (l *Log) Structural(ctx context.Context, from, to int64, types ...string) ([]Event, error) {
+	query, args := l.store.queries.structural, []any{l.key, from, to, typeList(types)}
+	if len(types) == 0 {
+		query, args = l.store.queries.structuralOfAll, args[:3]
+	}
+	return l.many(ctx, query, args...)
+}
+
+// Streamed returns the streamed pieces with from <= seq <= to, in order.
+func (l *Log) Streamed(ctx context.Context, from, to int64) ([]Event, error) {
+	return l.many(ctx, l.store.queries.streamed, l.key, from, to)
+}
+
+func typeList(types []string) string {
+	b, _ := json.Marshal(types) // strings always encode
+	return string(b)
+}
+
+func (l *Log) one(ctx context.Context, query *sql.Stmt, args ...any) (Event, bool, error) {
+	l.store.gate.RLock()
+	defer l.store.gate.RUnlock()
+	var line []byte
+	err := query.QueryRowContext(ctx, args...).Scan(&line)
+	if errors.Is(err, sql.ErrNoRows) {
+		return Event{}, false, nil
+	}
+	if err != nil {
+		return Event{}, false, fmt.Errorf("read %q: %w", l.id, err)
+	}
+	e, err := decode(l.head, line)
+	if err != nil {
+		return Event{}, false, fmt.Errorf("read %q: %w", l.id, err)
+	}
+	return e, true, nil
+}
+
+func (l *Log) many(ctx context.Context, query *sql.Stmt, args ...any) ([]Event, error) {
+	l.store.gate.RLock()
+	defer l.store.gate.RUnlock()
+	rows, err := query.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("read %q: %w", l.id, err)
+	}
+	defer rows.Close()
+	var out []Event
+	for rows.Next() {
+		var line []byte
+		if err := rows.Scan(&line); err != nil {
+			return nil, fmt.Errorf("read %q: %w", l.id, err)
+		}
+		e, err := decode(l.head, line)
+		if err != nil {
+			return nil, fmt.Errorf("read %q: %w", l.id, err)
+		}
+		out = append(out, e)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("read %q: %w", l.id, err)
+	}
+	return out, nil
+}

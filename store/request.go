@@ -1,0 +1,143 @@
+package store
+
+import (
+	"context"
+	"log/slog"
+	"runtime/debug"
+	"sync"
+)
+
+// request is one atomic piece of work for the writer: a batch, or a new session.
+type request struct {
+	log     *Log     // nil for a new session
+	create  *Session // nil for a batch
+	from    int64
+	checked []NewEvent
+	records []record
+	put     []Input
+	take    []int64
+	calm    bool
+	seen    []string
+
+	err    error // why it failed; one refused by its caller's check is queued with it set
+	events []Event
+	done   func([]Event, error)
+}
+
+// size is the number of rows and bytes the request brings.
+func (r *request) size() (rows, bytes int) {
+	for i := range r.records {
+		bytes += len(r.records[i].line)
+	}
+	for i := range r.put {
+		bytes += len(r.put[i].Text)
+	}
+	return len(r.records) + len(r.put) + len(r.take) + len(r.seen), bytes
+}
+
+// wait queues the request and waits for its answer, or for ctx.
+func (r *request) wait(ctx context.Context, queue func()) ([]Event, error) {
+	type answer struct {
+		events []Event
+		err    error
+	}
+	answered := make(chan answer, 1) // the writer never waits for a caller
+	r.done = func(events []Event, err error) { answered <- answer{events, err} }
+	if err := context.Cause(ctx); err != nil {
+		return nil, err
+	}
+	queue()
+	select {
+	case a := <-answered:
+		return a.events, a.err
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// answer tells the caller the outcome and gives the log back. A caller's panic
+// is the caller's: the writer goes on.
+func (r *request) answer(err error) {
+	if r.log != nil {
+		defer r.log.release()
+	}
+	defer func() {
+		if p := recover(); p != nil {
+			slog.Error("panic in the callback of an append", "panic", p, "stack", string(debug.Stack()))
+		}
+	}()
+	if err != nil {
+		r.done(nil, err)
+		return
+	}
+	r.done(r.events, nil)
+}
+
+// What one transaction takes of the requests that wait, at most; more would
+// only make the first of them wait longer.
+const (
+	groupRows  = 1024
+	groupBytes = 8 << 20
+)
+
+// queue holds the requests that wait for the writer.
+type queue struct {
+	mu      sync.Mutex
+	waiting []*request
+	closed  bool
+	wake    chan struct{} // buffered by one: something waits, or the queue was closed
+}
+
+func newQueue() *queue { return &queue{wake: make(chan struct{}, 1)} }
+
+// add queues a request; false on a closed store.
+func (q *queue) add(r *request) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.closed {
+		return false
+	}
+	q.waiting = append(q.waiting, r)
+	q.signal()
+	return true
+}
+
+func (q *queue) close() {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.closed = true
+	q.signal()
+}
+
+func (q *queue) signal() {
+	select {
+	case q.wake <- struct{}{}:
+	default:
+	}
+}
+
+// group takes what already waits, up to a transaction's limits but at least one.
+// It blocks only when nothing waits; nil means that the queue is closed and empty.
+func (q *queue) group() []*request {
+	for {
+		q.mu.Lock()
+		n, rows, bytes := 0, 0, 0
+		for n < len(q.waiting) && (n == 0 || rows < groupRows && bytes < groupBytes) {
+			r, b := q.waiting[n].size()
+			rows, bytes, n = rows+r, bytes+b, n+1
+		}
+		group := q.waiting[:n:n]
+		if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
+			q.waiting = nil
+		}
+		closed := q.closed
+		q.mu.Unlock()
+		if n > 0 {
+			return group
+		}
+		if closed {
+			return nil
+		}
+		<-q.wake
+	}
+}

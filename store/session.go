@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// Session is a session's row. Times are UTC in whole microseconds.
+type Session struct {
+	ID, Owner, Agent, Title, ParentID string
+	Pinned                            bool
+	CreatedAt                         time.Time // zero in Create: now
+	UpdatedAt                         time.Time // at of its newest event; ignored by Create
+	Deleted                           bool
+}
+
+// Session returns the row of a session: ErrNotFound, or ErrDeleted (then with
+// the row of the tombstone).
+func (s *Store) Session(ctx context.Context, id string) (Session, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	x, err := scanSession(s.queries.session.QueryRowContext(ctx, id))
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return Session{}, fmt.Errorf("session %q: %w", id, ErrNotFound)
+	case err != nil:
+		return Session{}, fmt.Errorf("session %q: %w", id, err)
+	case x.Deleted:
+		return x, fmt.Errorf("session %q: %w", id, ErrDeleted)
+	}
+	return x, nil
+}
+
+// Sessions returns every session that is not deleted, in the order they were created.
+func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	rows, err := s.queries.sessions.QueryContext(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	defer rows.Close()
+	var out []Session
+	for rows.Next() {
+		x, err := scanSession(rows)
+		if err != nil {
+			return nil, fmt.Errorf("list sessions: %w", err)
+		}
+		out = append(out, x)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	return out, nil
+}
+
+// WakingSessions returns the ids of the sessions whose inbox holds a text that
+// asks for a turn.
+func (s *Store) WakingSessions(ctx context.Context) ([]string, error) {
+	s.gate.RLock()
+	defer s.gate.RUnlock()
+	rows, err := s.queries.waking.QueryContext(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list waking sessions: %w", err)
+	}
+	defer rows.Close()
+	var ids []string
+	for rows.Next() {
+		var id string
+		if err := rows.Scan(&id); err != nil {
+			return nil, fmt.Errorf("list waking sessions: %w", err)
+		}
+		ids = append(ids, id)
+	}
+	if err := rows.Err(); err != nil {
+		return nil, fmt.Errorf("list waking sessions: %w", err)
+	}
+	return ids, nil
+}
+
+// Create makes a session: its row and its first events, in one transaction.
+// ErrExists, ErrDeleted, ErrInvalid. Like Append it waits for the commit.
+func (s *Store) Create(ctx context.Context, x Session, first []NewEvent) error {
+	if err := checkSessionID(x.ID); err != nil {
+		return fmt.Errorf("create session: %w", err)
+	}
+	now := time.Now().UTC().Truncate(time.Microsecond)
+	if x.CreatedAt.IsZero() {
+		x.CreatedAt = now
+	}
+	checked, err := checkEvents(first)
+	if err != nil {
+		return fmt.Errorf("create session %q: %w", x.ID, err)
+	}
+	r := &request{create: &x}
+	r.records, r.events = encode(envelopeHead(x.ID), 0, now, checked)
+	_, err = r.wait(ctx, func() {
+		if !s.writer.queue.add(r) {
+			r.answer(ErrClosed)
+		}
+	})
+	if err != nil {
+		return fmt.Errorf("create session %q: %w", x.ID, err)
+	}
+	return nil
+}
+
+// insertSession adds the row of a session to the open transaction and returns its key.
+func (w *writer) insertSession(ctx context.Context, x *Session) (int64, error) {
+	var deleted bool
+	err := w.findSession.QueryRowContext(ctx, x.ID).Scan(&deleted)
+	switch {
+	case err == nil && deleted:
+		return 0, ErrDeleted
+	case err == nil:
+		return 0, ErrExists
+	case !errors.Is(err, sql.ErrNoRows):
+		return 0, err
+	}
+	res, err := w.addSession.ExecContext(ctx, x.ID, x.Owner, x.Agent, x.Title, x.ParentID, x.Pinned, x.CreatedAt.UnixMicro())
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+func scanSession(row interface{ Scan(...any) error }) (x Session, err error) {
+	var created int64
+	var newest sql.NullString
+	if err := row.Scan(&x.ID, &x.Owner, &x.Agent, &x.Title, &x.ParentID, &x.Pinned, &created, &x.Deleted, &newest); err != nil {
+		return Session{}, err
+	}
+	x.CreatedAt = time.UnixMicro(created).UTC()
+	x.UpdatedAt = x.CreatedAt
+	if newest.Valid {
+		e, err := decode(envelopeHead(x.ID), []byte(newest.String))
+		if err != nil {
+			return Session{}, err
+		}
+		x.UpdatedAt = e.At
+	}
+	return x, nil
+}
