@@ -1,5 +1,3 @@
-// Package tool is the seam to what an agent can do: a tool's description, how a
-// call may be handled, and how it runs. Nothing here knows the log or the model.
 package tool
 
 import (
@@ -49,9 +47,9 @@ type Result struct {
 	Cause   string          // machine-readable cause of an error, e.g. an event.Code
 }
 
-// Text is a result holding one string.
+// Text is a result holding one string. Bytes of it that are not UTF-8 become U+FFFD.
 func Text(s string) Result {
-	b, _ := json.Marshal(s) // a string always encodes
+	b, _ := encode(s) // a string always encodes
 	return Result{Content: b}
 }
 
