@@ -12,7 +12,7 @@ type Batch struct {
 	From   int64 // seq the first event gets: the tip of what was submitted before, plus one; else ErrConflict. Also without events
 	Events []NewEvent
 	Take   []int64  // positions of texts that leave the inbox; ErrConflict if one is not there
-	Calm   bool     // the texts that wait lose their wake
+	Calm   []int64  // positions of texts that lose their wake
 	Put    []Input  // texts that enter the inbox, at positions the caller gives
 	Seen   []string // clients' input ids to remember, beside those of Put; ErrConflict if one is remembered already
 }

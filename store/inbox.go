@@ -48,8 +48,8 @@ func (w *writer) applyInbox(ctx context.Context, key int64, r *request) error {
 			return fmt.Errorf("%w: no text waits at position %d", ErrConflict, position)
 		}
 	}
-	if r.calm {
-		if _, err := w.calmInputs.ExecContext(ctx, key); err != nil {
+	for _, position := range r.calm {
+		if _, err := w.calmInput.ExecContext(ctx, key, position); err != nil {
 			return err
 		}
 	}

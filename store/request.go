@@ -16,7 +16,7 @@ type request struct {
 	records []record
 	put     []Input
 	take    []int64
-	calm    bool
+	calm    []int64
 	seen    []string
 
 	err    error // why it failed; one refused by its caller's check is queued with it set

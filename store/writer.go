@@ -19,7 +19,7 @@ type writer struct {
 	check   checkpoints
 
 	begin, commit, rollback, addEvent, findSession, addSession,
-	addInput, takeInput, calmInputs, addSeen *sql.Stmt
+	addInput, takeInput, calmInput, addSeen *sql.Stmt
 }
 
 func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
@@ -36,7 +36,7 @@ func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
 		{&w.addSession, "INSERT INTO sessions(id, owner, agent, title, parent_id, pinned, created_at) VALUES(?,?,?,?,?,?,?)"},
 		{&w.addInput, "INSERT INTO inbox(session, position, input_id, client_id, queue, text, wake, queued_at) VALUES(?,?,?,?,?,?,?,?)"},
 		{&w.takeInput, "DELETE FROM inbox WHERE session = ? AND position = ?"},
-		{&w.calmInputs, "UPDATE inbox SET wake = 0 WHERE session = ? AND wake = 1"},
+		{&w.calmInput, "UPDATE inbox SET wake = 0 WHERE session = ? AND position = ?"},
 		{&w.addSeen, "INSERT INTO inputs_seen(session, client_id) VALUES(?,?)"},
 	} {
 		var err error
