@@ -1,0 +1,13 @@
+// Package history makes from a log what the model sees: a pure function of a
+// prefix of the log, so a restart changes no byte of a request.
+//
+// Guarantees:
+//
+//  1. Only user/message, context/injected, assistant/message, tool/result, the newest
+//     session/compacted and the provider's own assistant/reasoning are seen; nothing else.
+//  2. Every call is followed directly by one result, in call order. A call that the
+//     log holds no result for gets an error result; a result without a call is left out.
+//  3. A message with nothing in it is left out.
+//  4. Project of the same events is the same messages; of a prefix, up to the last
+//     message's unanswered calls, a prefix of them.
+package history
