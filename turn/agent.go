@@ -1,0 +1,236 @@
+package turn
+
+import (
+	"context"
+	"sync"
+
+	"hitchpost/store"
+	"hitchpost/turn/event"
+)
+
+// Agent is one session's agent in memory. Its exported methods may be called from
+// anywhere; each takes effect, and is durable, before it returns.
+//
+// Everything an agent knows and appends belongs to one goroutine, which exists
+// only while there are messages for it: an agent that nobody needs costs no stack.
+type Agent struct {
+	host *Host
+	id   string
+	log  *store.Log
+	def  string // name of its definition
+	refs int    // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
+
+	mail struct {
+		sync.Mutex
+		waiting []func()
+		awake   bool // a goroutine is at work on the messages
+	}
+
+	// Only the agent's goroutine touches what follows.
+	st      *state         // nil: to be read from the log
+	work    work           // decided, folded, not yet handed to the store
+	commits sync.WaitGroup // chunks on their way to the disk
+	epoch   int            // counts reloads, so that an old failure is not taken for a new one
+
+	running  bool         // this process drives the open turn
+	resuming bool         // it was resumed, and no reply has landed since
+	pausing  bool         // stop at the next boundary and leave the turn open
+	cancel   *stopRequest // accepted for the open turn
+	asking   *asking      // the model request under way
+	fresh    string       // id of a step that this process began and has yet to ask
+	jobs     []*job       // the run of calls under way, in call order
+}
+
+// work is what was decided and is not yet handed to the store.
+type work struct {
+	store.Batch
+	streamed int64 // bytes of streamed text in it, to be given back to the asking's window
+	err      error // a payload that could not be encoded
+}
+
+// Log returns the agent's log, for readers.
+func (a *Agent) Log() *store.Log { return a.log }
+
+// Release gives back a hold on the agent. An agent that nobody holds and that runs
+// nothing is put away.
+func (a *Agent) Release() { a.host.release(a) }
+
+// post hands the agent's goroutine a message and never waits.
+func (a *Agent) post(message func()) {
+	a.mail.Lock()
+	defer a.mail.Unlock()
+	a.mail.waiting = append(a.mail.waiting, message)
+	if !a.mail.awake {
+		a.mail.awake = true
+		a.host.wg.Go(a.workOff)
+	}
+}
+
+// workOff handles messages until none is left. What the messages of one turn
+// of the loop streamed goes to the store in one append that nobody waits for.
+func (a *Agent) workOff() {
+	for {
+		a.mail.Lock()
+		batch := a.mail.waiting
+		a.mail.waiting = nil
+		a.mail.awake = len(batch) > 0
+		a.mail.Unlock()
+		if len(batch) == 0 {
+			return
+		}
+		for _, message := range batch {
+			message()
+		}
+		a.stream()
+	}
+}
+
+// do runs a command on the agent's goroutine, lets the turn go on from there, and
+// returns when all of it is durable.
+func (a *Agent) do(ctx context.Context, command func() error) error {
+	done := make(chan error, 1)
+	a.post(func() { done <- a.obey(command) })
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+func (a *Agent) obey(command func() error) error {
+	if err := a.ready(); err != nil {
+		return err
+	}
+	if err := command(); err != nil {
+		return err
+	}
+	return a.settle()
+}
+
+// ready reads the state if it is not there: at first use, and after an append failed.
+func (a *Agent) ready() error {
+	if a.st != nil {
+		return nil
+	}
+	a.commits.Wait() // the tip must stand still
+	st, err := load(a.host.ctx, a.log)
+	if err != nil {
+		return err
+	}
+	a.st = st
+	a.epoch++
+	return nil
+}
+
+// emit decides an event: it is folded at once and committed with what else is
+// decided before the agent next waits, shows or starts anything.
+func (a *Agent) emit(payloads ...event.Payload) {
+	for _, p := range payloads {
+		a.emitAs(event.NewID(), p)
+	}
+}
+
+func (a *Agent) emitAs(id string, p event.Payload) {
+	body, err := event.Encode(p)
+	if err != nil && a.work.err == nil {
+		a.work.err = err
+	}
+	a.work.Events = append(a.work.Events, store.NewEvent{
+		ID: id, Type: string(p.EventType()), Payload: body, Streamed: p.EventType().Streamed(),
+	})
+	a.st.apply(a.st.next, id, p)
+}
+
+// takeWork returns everything decided since the last time.
+func (a *Agent) takeWork() (w work, some bool) {
+	w, a.work = a.work, work{}
+	w.From = a.st.next - int64(len(w.Events))
+	return w, len(w.Events)+len(w.Put)+len(w.Take)+len(w.Calm)+len(w.Seen) > 0
+}
+
+// commit makes durable what was decided. When it fails the turn stops where it is:
+// the log has it open, and the next stimulus resumes it.
+func (a *Agent) commit() error {
+	asking := a.asking
+	w, some := a.takeWork()
+	if w.err == nil && some {
+		_, w.err = a.log.Append(context.Background(), w.Batch)
+	}
+	if w.err != nil {
+		a.halt(w.err)
+		return &AppendError{w.err}
+	}
+	asking.written(w.streamed)
+	return nil
+}
+
+// stream hands streamed pieces to the store without waiting for the disk. They
+// keep their order, and when one append fails all behind it fail too, because
+// each names the seq that it expects.
+func (a *Agent) stream() {
+	if a.st == nil {
+		return
+	}
+	asking, epoch := a.asking, a.epoch
+	w, some := a.takeWork()
+	if w.err != nil {
+		a.halt(w.err)
+	}
+	if w.err != nil || !some {
+		return
+	}
+	a.commits.Add(1)
+	a.log.Submit(w.Batch, func(_ []store.Event, err error) {
+		defer a.commits.Done()
+		if err == nil {
+			asking.written(w.streamed)
+			return
+		}
+		a.post(func() {
+			if a.epoch == epoch && a.st != nil {
+				a.halt(err)
+			}
+		})
+	})
+}
+
+// halt stops what runs because the log cannot be written. The state is read again
+// before the next command, from what the disk really holds.
+func (a *Agent) halt(err error) {
+	a.host.logger().Error("append failed, the turn stops where it is", "session", a.id, "err", err)
+	a.cut(&AppendError{err})
+	a.st = nil
+	a.work = work{}
+	a.rest()
+}
+
+// cut ends the model request and the tools under way; what they still report is ignored.
+func (a *Agent) cut(cause error) {
+	if a.asking != nil {
+		a.asking.end(cause)
+		a.asking = nil
+	}
+	for _, j := range a.jobs {
+		j.end(cause)
+	}
+	a.jobs = nil
+}
+
+// drive makes this process responsible for the open turn.
+func (a *Agent) drive() {
+	if a.running {
+		return
+	}
+	a.running = true
+	a.host.retain(a)
+}
+
+// rest lets go of it: the turn has ended, or stays open for the next stimulus.
+func (a *Agent) rest() {
+	if !a.running {
+		return
+	}
+	a.running, a.resuming, a.cancel, a.fresh = false, false, nil, ""
+	a.host.release(a)
+}

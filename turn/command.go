@@ -1,0 +1,133 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"hitchpost/turn/event"
+)
+
+// Status is what an agent is doing, as clients are told it.
+type Status string
+
+const (
+	Idle      Status = "idle"
+	Running   Status = "running"
+	Waiting   Status = "waiting_approval"
+	Stopping  Status = "stopping"  // a cancel was accepted, the turn has yet to close
+	Resumable Status = "resumable" // a turn is open, nobody runs it, nothing stands
+)
+
+// Pending is a standing approval.
+type Pending struct {
+	CallID string          `json:"call_id"`
+	Name   string          `json:"name"`
+	Args   json.RawMessage `json:"args"`
+}
+
+// State is what a client is told when it connects.
+type State struct {
+	Status  Status
+	Pending []Pending
+}
+
+// State returns what the agent is doing now.
+func (a *Agent) State(ctx context.Context) (State, error) {
+	var out State
+	err := a.do(ctx, func() error {
+		out = State{Status: a.status(), Pending: []Pending{}}
+		return nil
+	})
+	return out, err
+}
+
+func (a *Agent) status() Status {
+	switch {
+	case a.st.turn == nil:
+		return Idle
+	case !a.running:
+		return Resumable
+	case a.cancel != nil:
+		return Stopping
+	default:
+		return Running
+	}
+}
+
+// Verdict decides a standing call.
+type Verdict struct {
+	CallID  string
+	Approve bool
+	Reason  *string
+	By      string
+}
+
+// Decide records a verdict. Approvals are not mounted in this build: ErrUnsupported.
+func (a *Agent) Decide(context.Context, Verdict) error { return ErrUnsupported }
+
+// SetModel repoints a role of this agent, durably, from the next step on. The
+// model is provider/model; the model's part may hold slashes. An *InvalidError
+// says what is wrong with it.
+func (a *Agent) SetModel(ctx context.Context, role, spec string) error {
+	if role == "" {
+		return &InvalidError{"role must not be empty"}
+	}
+	return a.do(ctx, func() error {
+		if _, _, err := a.host.config().resolve(spec); err != nil {
+			return err
+		}
+		a.emit(event.ModelUpdated{Role: role, Model: spec})
+		return nil
+	})
+}
+
+// SetPolicy replaces the allow list, from the very next call on. by names who did
+// it, "" for the agent socket.
+func (a *Agent) SetPolicy(ctx context.Context, patterns []string, by string) error {
+	return a.do(ctx, func() error {
+		a.emit(event.PolicyUpdated{Patterns: append([]string{}, patterns...), By: by})
+		return nil
+	})
+}
+
+// policy returns the patterns in force: the session's own, else the floor.
+func (a *Agent) policy() []string {
+	if a.st.policy != nil {
+		return a.st.policy
+	}
+	return a.host.config().floor(a.def)
+}
+
+// mainModel resolves the role that answers: the agent's own choice, else its definition's.
+func (a *Agent) mainModel() (spec string, err error) {
+	def, ok := a.host.config().Agents[a.def]
+	if !ok {
+		return "", &InvalidError{fmt.Sprintf("no agent definition %q in the configuration; add [agents.%s] or use another", a.def, a.def)}
+	}
+	spec, ok = a.st.models[RoleMain]
+	if !ok {
+		spec, ok = def.Models[RoleMain]
+	}
+	if !ok {
+		return "", &InvalidError{fmt.Sprintf("agent definition %q has no model for the role %s; set agents.%s.models.%s", a.def, RoleMain, a.def, RoleMain)}
+	}
+	_, _, err = a.host.config().resolve(spec)
+	return spec, err
+}
+
+// splitSpec cuts provider/model.
+func splitSpec(spec string) (provider, name string, ok bool) {
+	provider, name, ok = strings.Cut(spec, "/")
+	return provider, name, ok && provider != "" && name != ""
+}
+
+func known[V any](m map[string]V) string {
+	if len(m) == 0 {
+		return "none is configured"
+	}
+	return "configured: " + strings.Join(slices.Sorted(maps.Keys(m)), ", ")
+}

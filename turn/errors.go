@@ -1,0 +1,29 @@
+package turn
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a command can be refused with. The wires map these to their codes.
+var (
+	ErrNotRunning    = errors.New("no turn is running")
+	ErrStaleCall     = errors.New("no standing approval request for this call")
+	ErrUnsupported   = errors.New("approvals are not mounted here")
+	ErrForeign       = errors.New("no such session for this owner")
+	ErrTooManyAgents = errors.New("too many agents in memory")
+	ErrInboxFull     = errors.New("the inbox is full")
+	ErrDraining      = errors.New("the server is shutting down")
+)
+
+// InvalidError refuses a command whose members make no sense here; its message
+// says which and what to do.
+type InvalidError struct{ Message string }
+
+func (e *InvalidError) Error() string { return e.Message }
+
+// AppendError is a command whose append failed: nothing of it is kept.
+type AppendError struct{ Err error }
+
+func (e *AppendError) Error() string { return fmt.Sprintf("the log could not be written: %v", e.Err) }
+func (e *AppendError) Unwrap() error { return e.Err }

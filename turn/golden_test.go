@@ -1,0 +1,193 @@
+package turn
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hitchpost/store"
+	"hitchpost/turn/event"
+	"hitchpost/turn/model"
+)
+
+var update = flag.Bool("update", false, "rewrite the expected logs of testdata/golden")
+
+// TestOrdersOfEventsAreTheGoldenOnes runs every file of testdata/golden: a script
+// above, the log it must leave below. Ids and times are left out of the log.
+func TestOrdersOfEventsAreTheGoldenOnes(t *testing.T) {
+	files, err := filepath.Glob("testdata/golden/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no scenarios: %v", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			t.Parallel()
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			script, want, _ := strings.Cut(string(text), "----\n")
+			got := play(t, script)
+			if *update {
+				if err := os.WriteFile(file, []byte(script+"----\n"+got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" {
+				t.Errorf("log differs (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// play runs a script against a real store and returns the log of session s1.
+// Lines: "model …" adds a reply; the others are commands in order; a command that
+// must be refused ends with " ! MESSAGE".
+func play(t *testing.T, script string) string {
+	w := newWorld(t)
+	for _, line := range strings.Split(script, "\n") {
+		line = strings.TrimSpace(line)
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		command, refusal, refused := strings.Cut(line, " ! ")
+		verb, rest, _ := strings.Cut(command, " ")
+		err := w.run(verb, rest)
+		switch {
+		case refused && (err == nil || !strings.Contains(err.Error(), refusal)):
+			t.Fatalf("%s: got %v, want refusal %q", line, err, refusal)
+		case !refused && err != nil:
+			t.Fatalf("%s: %v", line, err)
+		}
+	}
+	w.idle()
+	log := w.log()
+	checkInvariants(t, log)
+	return render(log)
+}
+
+func (w *world) run(verb, rest string) error {
+	ctx := context.Background()
+	switch verb {
+	case "model":
+		acts, err := parseReply(rest)
+		w.model.mu.Lock()
+		w.model.replies = append(w.model.replies, acts)
+		w.model.mu.Unlock()
+		return err
+	case "wake":
+		return w.agent.Inject(ctx, Inject{Text: rest, Wake: true})
+	case "inject":
+		return w.agent.Inject(ctx, Inject{Text: rest})
+	case "inject-id":
+		id, text, _ := strings.Cut(rest, " ")
+		return w.agent.Inject(ctx, Inject{Text: text, Wake: true, ID: id})
+	case "cancel":
+		if rest == "" {
+			return w.agent.Cancel(ctx, nil)
+		}
+		return w.agent.Cancel(ctx, &rest)
+	case "policy":
+		return w.agent.SetPolicy(ctx, strings.Fields(rest), "")
+	case "set_model":
+		role, spec, _ := strings.Cut(rest, " ")
+		return w.agent.SetModel(ctx, role, spec)
+	case "await":
+		w.gates.await(w.t, rest)
+	case "open":
+		w.gates.open(rest)
+	case "idle":
+		w.idle()
+	case "restart":
+		w.restart()
+	case "max_steps":
+		n, err := strconv.Atoi(rest)
+		w.cfg.MaxSteps = n
+		w.host.Reload(w.cfg)
+		return err
+	case "no_provider":
+		w.cfg.Providers = nil
+		w.host.Reload(w.cfg)
+	case "status":
+		st, err := w.agent.State(ctx)
+		if err == nil && string(st.Status) != rest {
+			err = fmt.Errorf("status is %s", st.Status)
+		}
+		return err
+	default:
+		return fmt.Errorf("unknown command %q", verb)
+	}
+	return nil
+}
+
+// render shows a log without ids and times; chunks of one step are joined.
+func render(log []store.Event) string {
+	var b strings.Builder
+	for i := 0; i < len(log); i++ {
+		ev := log[i]
+		payload := string(ev.Payload)
+		if event.Type(ev.Type) == event.AssistantChunkType {
+			n := 1
+			for i+1 < len(log) && log[i+1].Type == ev.Type {
+				i, n = i+1, n+1
+			}
+			payload = fmt.Sprintf("× %d", n)
+		}
+		fmt.Fprintf(&b, "%s %s\n", ev.Type, minted.ReplaceAllString(payload, "minted"))
+	}
+	return b.String()
+}
+
+var minted = regexp.MustCompile(`call_[0-9a-f]{16}`)
+
+func trim(s string) string { return strings.TrimLeft(s, " ") }
+
+func parseAct(line string) (act, string, error) {
+	quoted := strings.TrimPrefix(line, "~")
+	if strings.HasPrefix(quoted, `"`) {
+		q, err := strconv.QuotedPrefix(quoted)
+		if err != nil {
+			return act{}, "", err
+		}
+		text, err := strconv.Unquote(q)
+		a := act{text: text}
+		if quoted != line {
+			a = act{reasoning: text}
+		}
+		return a, quoted[len(q):], err
+	}
+	word, rest, _ := strings.Cut(line, " ")
+	kind, value, _ := strings.Cut(word, ":")
+	switch {
+	case strings.HasPrefix(word, "@"):
+		return act{gate: word[1:]}, rest, nil
+	case kind == "call" || kind == "badcall":
+		f := strings.SplitN(value, ":", 3)
+		if len(f) != 3 {
+			return act{}, "", errScriptSyntax
+		}
+		c := &model.Call{ID: f[0], Name: f[1], Args: json.RawMessage(f[2])}
+		if kind == "badcall" {
+			c.Args, c.ArgsError = json.RawMessage("{}"), f[2]
+		}
+		return act{call: c}, rest, nil
+	case kind == "usage":
+		var in, out int64
+		_, err := fmt.Sscanf(value, "%d,%d", &in, &out)
+		return act{usage: &event.Usage{PromptTokens: &in, CompletionTokens: &out}}, rest, err
+	case kind == "fail":
+		code, message, _ := strings.Cut(value, ":")
+		return act{err: providerError(event.Code(code), message)}, rest, nil
+	}
+	return act{}, "", errScriptSyntax
+}

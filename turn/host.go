@@ -1,0 +1,229 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"hitchpost/store"
+	"hitchpost/turn/event"
+	"hitchpost/turn/model"
+	"hitchpost/turn/tool"
+)
+
+// Config is what agents are made of and bounded by. A running host can be given
+// another one.
+type Config struct {
+	Agents      map[string]Definition   // by name; "default" must exist
+	Providers   map[string]model.Client // by the provider part of provider/model
+	Tools       *tool.Set
+	MaxSteps    int           // steps a turn
+	MaxAgents   int           // agents in memory at once
+	InboxTexts  int           // texts that may wait in one inbox
+	InboxBytes  int           // and their bytes together
+	ToolTimeout time.Duration // a call; 0 = none
+	ResultLimit int           // bytes of a result that are kept
+	Log         *slog.Logger
+}
+
+// Definition is what a session is made of.
+type Definition struct {
+	System string
+	Policy []string          // the allow-list floor; nil = the tools that change nothing
+	Models map[string]string // role → provider/model
+}
+
+// DefaultAgent names the definition of every session whose id names no other.
+const DefaultAgent = "default"
+
+// Host keeps the agents in memory. It is the one door for every command,
+// whichever wire it came through.
+type Host struct {
+	store    *store.Store
+	current  atomic.Pointer[Config]
+	ctx      context.Context // the life of every agent; ended by Drain
+	end      context.CancelCauseFunc
+	draining atomic.Bool
+	wg       sync.WaitGroup // every goroutine of every agent
+	tools    tool.Runner    // and every tool at work
+
+	mu     sync.Mutex
+	agents map[string]*Agent
+}
+
+// New returns a host over an open store. Drain ends it.
+func New(st *store.Store, cfg Config) *Host {
+	h := &Host{store: st, tools: tool.Runner{Log: cfg.Log}, agents: map[string]*Agent{}}
+	h.ctx, h.end = context.WithCancelCause(context.Background())
+	h.Reload(cfg)
+	return h
+}
+
+// Reload replaces the configuration. Running steps and tools finish with the old one.
+func (h *Host) Reload(cfg Config) { h.current.Store(&cfg) }
+
+func (h *Host) config() *Config      { return h.current.Load() }
+func (h *Host) logger() *slog.Logger { return h.config().Log }
+
+// Hold returns the session's agent and keeps it in memory until Release. The
+// session is created, as owner's, when there is none. ErrForeign: it is another
+// owner's, or was deleted. ErrTooManyAgents: nothing was created.
+func (h *Host) Hold(ctx context.Context, id, owner string) (*Agent, error) {
+	session, err := h.store.Session(ctx, id)
+	switch {
+	case errors.Is(err, store.ErrNotFound):
+		if !h.room(id) {
+			return nil, ErrTooManyAgents
+		}
+		session, err = h.create(ctx, id, owner)
+	case errors.Is(err, store.ErrDeleted):
+		return nil, ErrForeign
+	}
+	if err != nil {
+		return nil, err
+	}
+	if session.Owner != owner {
+		return nil, ErrForeign
+	}
+	return h.hold(ctx, session)
+}
+
+func (h *Host) create(ctx context.Context, id, owner string) (store.Session, error) {
+	def := DefaultAgent
+	if _, ok := h.config().Agents[id]; ok {
+		def = id
+	}
+	body, err := event.Encode(event.SessionCreated{})
+	if err != nil {
+		return store.Session{}, err
+	}
+	session := store.Session{ID: id, Owner: owner, Agent: def}
+	err = h.store.Create(ctx, session, []store.NewEvent{{Type: string(event.SessionCreatedType), Payload: body}})
+	if errors.Is(err, store.ErrExists) { // another connection was first
+		return h.store.Session(ctx, id)
+	}
+	if err != nil {
+		return store.Session{}, &AppendError{err}
+	}
+	return session, nil
+}
+
+// room tells whether one more agent fits.
+func (h *Host) room(id string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	_, here := h.agents[id]
+	return here || len(h.agents) < h.config().MaxAgents
+}
+
+func (h *Host) hold(ctx context.Context, session store.Session) (*Agent, error) {
+	log, err := h.store.OpenLog(ctx, session.ID) // counted: a second open costs nothing
+	if err != nil {
+		return nil, err
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a, ok := h.agents[session.ID]; ok {
+		a.refs++
+		log.Close()
+		return a, nil
+	}
+	if len(h.agents) >= h.config().MaxAgents {
+		log.Close()
+		return nil, ErrTooManyAgents
+	}
+	a := &Agent{host: h, id: session.ID, log: log, def: session.Agent, refs: 1}
+	h.agents[session.ID] = a
+	return a, nil
+}
+
+func (h *Host) retain(a *Agent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	a.refs++
+}
+
+func (h *Host) release(a *Agent) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if a.refs--; a.refs == 0 {
+		delete(h.agents, a.id)
+		a.log.Close()
+	}
+}
+
+// spawn runs work beside the agent's goroutine and has its report handled there.
+// The agent stays in memory until then.
+func (a *Agent) spawn(work func() (report func())) {
+	a.host.retain(a)
+	a.host.wg.Go(func() {
+		report := work()
+		a.post(func() {
+			defer a.host.release(a)
+			switch {
+			case a.st == nil: // halted: what the log holds is unknown until it is read again
+			case a.host.ctx.Err() != nil:
+				a.leave()
+			default:
+				report()
+			}
+		})
+	})
+}
+
+// leave stops driving a turn whose work was cut by the end of the host. The log has
+// it open; what had been streamed is in it.
+func (a *Agent) leave() {
+	a.cut(ErrDraining)
+	if a.commit() == nil {
+		a.rest()
+	}
+}
+
+// Start begins the turns of waking texts that a crash left unread. An open turn
+// is not touched: it waits for a stimulus.
+func (h *Host) Start(ctx context.Context) error {
+	ids, err := h.store.WakingSessions(ctx)
+	if err != nil {
+		return err
+	}
+	for _, id := range ids {
+		session, err := h.store.Session(ctx, id)
+		if err != nil {
+			return err
+		}
+		a, err := h.hold(ctx, session)
+		if err != nil {
+			return fmt.Errorf("start the waiting texts of %s: %w", id, err)
+		}
+		err = a.do(ctx, func() error {
+			if a.st.turn == nil && a.woken() {
+				a.begin(nil)
+			}
+			return nil
+		})
+		a.Release()
+		if err != nil {
+			return fmt.Errorf("start the waiting texts of %s: %w", id, err)
+		}
+	}
+	return nil
+}
+
+// Drain lets every running step end within grace, begins no other, then cuts what
+// still runs and waits for every goroutine. Turns that were cut stay open in the
+// log. No command may come any more. The error names tools that would not stop.
+func (h *Host) Drain(grace time.Duration) error {
+	h.draining.Store(true)
+	timer := time.AfterFunc(grace, func() { h.end(ErrDraining) })
+	defer timer.Stop()
+	h.wg.Wait()
+	h.end(ErrDraining)
+	ctx, done := context.WithTimeout(context.Background(), tool.Grace)
+	defer done()
+	return h.tools.Wait(ctx)
+}

@@ -1,0 +1,129 @@
+package turn
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"hitchpost/store"
+	"hitchpost/turn/event"
+)
+
+// Inject is a text for the agent.
+type Inject struct {
+	Text string
+	Wake bool
+	ID   string // the client's own id: a repeated one is a no-op. "" for none
+}
+
+// queueNextTurn is the queue of every text of the agent socket: it rides into the
+// next step there is, and never makes one.
+const queueNextTurn = "next_turn"
+
+// Inject takes a text. A waking one starts a turn of an idle agent or resumes the
+// turn that the log has open; any other waits in the inbox for the next step.
+// Which of them it is and its record are one decision, so no burst can start two
+// turns or drop a text. It may fail with ErrInboxFull, ErrDraining or an *AppendError.
+func (a *Agent) Inject(ctx context.Context, in Inject) error {
+	return a.do(ctx, func() error { return a.inject(ctx, in) })
+}
+
+func (a *Agent) inject(ctx context.Context, in Inject) error {
+	if a.host.draining.Load() {
+		return ErrDraining
+	}
+	if in.ID != "" {
+		if seen, err := a.log.SeenInput(ctx, in.ID); seen || err != nil {
+			return err
+		}
+	}
+	if in.Wake && a.st.turn == nil {
+		a.begin(&in)
+		return nil
+	}
+	wakes := in.Wake && !a.running
+	if !wakes && a.inboxFull(in.Text) {
+		return ErrInboxFull
+	}
+	a.enqueue(in)
+	if wakes {
+		a.resume()
+	}
+	return nil
+}
+
+func (a *Agent) inboxFull(text string) bool {
+	cfg := a.host.config()
+	bytes := len(text)
+	for _, waiting := range a.st.inbox {
+		bytes += len(waiting.Text)
+	}
+	return len(a.st.inbox) >= cfg.InboxTexts || bytes > cfg.InboxBytes
+}
+
+func (a *Agent) enqueue(in Inject) {
+	text := store.Input{
+		Position: a.lastPosition() + 1, ID: in.ID, Queue: queueNextTurn, Text: in.Text,
+		Wake: in.Wake, QueuedAt: time.Now(), ClientID: in.ID != "",
+	}
+	if text.ID == "" {
+		text.ID = event.NewID()
+	}
+	a.st.inbox = append(a.st.inbox, text)
+	a.work.Put = append(a.work.Put, text)
+}
+
+func (a *Agent) lastPosition() int64 {
+	if len(a.st.inbox) == 0 {
+		return 0
+	}
+	return a.st.inbox[len(a.st.inbox)-1].Position
+}
+
+// readInbox takes every waiting text into the step that begins, in order of arrival.
+func (a *Agent) readInbox() {
+	for _, text := range a.st.inbox {
+		injected := event.ContextInjected{Text: text.Text}
+		if text.ClientID {
+			injected.InputID = text.ID
+		}
+		a.emit(injected)
+		a.take(text)
+	}
+	a.st.inbox = nil
+}
+
+// take removes a text that was read from the stored inbox. One that came in the
+// same append never gets there.
+func (a *Agent) take(text store.Input) {
+	at := slices.IndexFunc(a.work.Put, func(put store.Input) bool { return put.Position == text.Position })
+	if at < 0 {
+		a.work.Take = append(a.work.Take, text.Position)
+		return
+	}
+	a.work.Put = slices.Delete(a.work.Put, at, at+1)
+	if text.ClientID {
+		a.work.Seen = append(a.work.Seen, text.ID)
+	}
+}
+
+// calm makes the texts up to a position wait for another stimulus.
+func (a *Agent) calm(upto int64) {
+	for i := range a.st.inbox {
+		text := &a.st.inbox[i]
+		if text.Wake && text.Position <= upto {
+			text.Wake = false
+			a.work.Calm = append(a.work.Calm, text.Position)
+		}
+	}
+}
+
+// woken tells whether a text waits that wants a turn of its own.
+func (a *Agent) woken() bool {
+	for _, text := range a.st.inbox {
+		if text.Wake {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,81 @@
+package turn
+
+import (
+	"context"
+	"fmt"
+
+	"hitchpost/store"
+	"hitchpost/turn/event"
+)
+
+// load reads the state of a session from its log. The cost depends on the open
+// turn and the waiting texts, never on the length of the log.
+func load(ctx context.Context, log *store.Log) (*state, error) {
+	tip, _ := log.Tip()
+	s := &state{models: map[string]string{}}
+	var err error
+	if s.inbox, err = log.Inbox(ctx); err != nil {
+		return nil, err
+	}
+	policy, found, err := log.Newest(ctx, -1, string(event.PolicyUpdatedType))
+	if err != nil {
+		return nil, err
+	}
+	events := []store.Event{}
+	if found {
+		events = append(events, policy)
+	}
+	models, err := log.Structural(ctx, 0, tip, string(event.ModelUpdatedType))
+	if err != nil {
+		return nil, err
+	}
+	events = append(events, models...)
+	last, found, err := log.Newest(ctx, -1, string(event.TurnStartType), string(event.TurnEndType))
+	if err != nil {
+		return nil, err
+	}
+	if found && event.Type(last.Type) == event.TurnStartType {
+		open, err := log.Structural(ctx, last.Seq, tip, foldedTypes...)
+		if err != nil {
+			return nil, err
+		}
+		events = append(events, open...)
+	}
+	for _, ev := range events {
+		p, err := decode(ev)
+		if err != nil {
+			return nil, fmt.Errorf("session %s: %w", log.Session(), err)
+		}
+		s.apply(ev.Seq, ev.ID, p)
+	}
+	s.next = tip + 1
+	return s, nil
+}
+
+// lostText returns what the step had streamed when its process died: its text and
+// its reasoning, which no message holds.
+func lostText(ctx context.Context, log *store.Log, s *step) (text, reasoning string, err error) {
+	tip, _ := log.Tip()
+	pieces, err := log.Streamed(ctx, s.seq, tip)
+	if err != nil {
+		return "", "", err
+	}
+	var texts, thoughts []byte
+	for _, ev := range pieces {
+		switch event.Type(ev.Type) {
+		case event.AssistantChunkType:
+			p, err := as[event.AssistantChunk](ev)
+			if err != nil {
+				return "", "", err
+			}
+			texts = append(texts, p.(event.AssistantChunk).Text...)
+		case event.ReasoningChunkType:
+			p, err := as[event.ReasoningChunk](ev)
+			if err != nil {
+				return "", "", err
+			}
+			thoughts = append(thoughts, p.(event.ReasoningChunk).Text...)
+		}
+	}
+	return string(texts), string(thoughts), nil
+}

@@ -1,0 +1,160 @@
+package turn
+
+import (
+	"hitchpost/turn/event"
+)
+
+// RoleMain is the role of the model that answers.
+const RoleMain = "main"
+
+// begin starts a turn: its mark, its first step and every text that the step reads
+// are one append, so that no text can be lost between them. own is the text that
+// started it, nil when the turn lives from texts that waited.
+func (a *Agent) begin(own *Inject) {
+	spec, err := a.mainModel()
+	a.emit(event.TurnStart{Agent: a.def})
+	if err != nil {
+		a.reject(own, err)
+		return
+	}
+	if own != nil && own.ID != "" {
+		a.work.Seen = append(a.work.Seen, own.ID)
+	}
+	a.drive()
+	a.beginStep(1, spec, own)
+}
+
+// reject closes a turn that cannot even ask: its text goes back to the inbox, and
+// nothing that waits wakes the agent again by itself.
+func (a *Agent) reject(own *Inject, cause error) {
+	if own != nil {
+		a.enqueue(Inject{Text: own.Text, ID: own.ID})
+	}
+	a.calm(a.lastPosition())
+	a.emit(event.TurnEnd{
+		Status: event.Rejected, Error: &event.Error{Code: event.CodeConfig, Message: cause.Error()},
+	})
+}
+
+func (a *Agent) beginStep(n int, spec string, own *Inject) {
+	id := event.NewID()
+	a.emitAs(id, event.StepStart{N: n, Model: spec})
+	a.fresh = id
+	if own != nil {
+		a.emit(event.UserMessage{Text: own.Text, InputID: own.ID})
+	}
+	a.readInbox()
+}
+
+// resume takes up the turn that the log has open. What its calls may have done
+// before the process died is settled here, once.
+func (a *Agent) resume() {
+	a.drive()
+	a.resuming = true
+	if s := a.st.turn.step; s != nil {
+		for _, c := range s.owed() {
+			c.stray = c.logged
+		}
+	}
+}
+
+// settle takes the turn as far as it goes without waiting, and makes that durable.
+// An append that fails on the way has stopped the turn and is the answer.
+func (a *Agent) settle() error {
+	for {
+		more, err := a.advance()
+		if err != nil {
+			return err
+		}
+		if !more {
+			return a.commit()
+		}
+	}
+}
+
+// advance does the next thing that the log asks for. It returns false when there
+// is nothing to do before another message comes.
+func (a *Agent) advance() (more bool, err error) {
+	if !a.running || a.asking != nil || len(a.jobs) > 0 {
+		return false, nil
+	}
+	t := a.st.turn
+	switch {
+	case t == nil:
+		return a.afterTurn(), nil
+	case t.step == nil || t.step.ended:
+		return a.boundary(t), nil
+	case !t.step.replied:
+		return a.unanswered(t.step)
+	case len(t.step.owed()) > 0:
+		return a.runCalls(t.step)
+	default:
+		a.emit(event.StepEnd{N: t.step.n, Usage: t.step.usage})
+		return true, nil
+	}
+}
+
+// afterTurn begins the next turn if a text waits that wants one.
+func (a *Agent) afterTurn() (more bool) {
+	a.cancel, a.resuming = nil, false
+	if a.woken() && !a.host.draining.Load() {
+		a.begin(nil)
+		return true
+	}
+	a.rest()
+	return false
+}
+
+// boundary decides between two steps: stop, go on, or end.
+func (a *Agent) boundary(t *openTurn) (more bool) {
+	if a.cancel != nil {
+		a.endCancelled()
+		return true
+	}
+	if a.pausing || a.host.draining.Load() {
+		a.rest()
+		return false
+	}
+	last := t.step
+	asked := last != nil && last.replied && len(last.calls) == 0 // the last reply asked for nothing
+	extends := a.resuming && len(a.st.inbox) > 0                 // the text that resumed rides a step of its own
+	limit := t.replies >= a.host.config().MaxSteps
+	if asked && (!extends || limit) {
+		a.end(event.TurnEnd{Status: event.Completed})
+		return true
+	}
+	if limit {
+		a.fail(event.CodeMaxTurns, a.host.config().tooManySteps())
+		return true
+	}
+	spec, err := a.mainModel()
+	if err != nil {
+		a.fail(event.CodeConfig, err.Error())
+		return true
+	}
+	n := 1
+	if last != nil {
+		n = last.n + 1
+	}
+	a.beginStep(n, spec, nil)
+	return true
+}
+
+// end closes the turn.
+func (a *Agent) end(how event.TurnEnd) {
+	a.emit(how)
+	a.fresh = ""
+}
+
+// fail ends the turn as failed. A resume that fails before its first reply leaves
+// the turn open instead, for the next stimulus, and says why.
+func (a *Agent) fail(code event.Code, message string) {
+	if a.resuming && code != event.CodeMaxTurns {
+		a.emit(event.Diagnostic{Type: diagnosticResumeFailed, Code: code, Message: message})
+		a.rest()
+		return
+	}
+	a.end(event.TurnEnd{Status: event.Failed, Error: &event.Error{Code: code, Message: message}})
+}
+
+const diagnosticResumeFailed = "resume_failed"
