@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"sync"
+	"time"
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
@@ -34,7 +35,6 @@ type Agent struct {
 
 	running  bool         // this process drives the open turn
 	resuming bool         // it was resumed, and no reply has landed since
-	pausing  bool         // stop at the next boundary and leave the turn open
 	cancel   *stopRequest // accepted for the open turn
 	asking   *asking      // the model request under way
 	fresh    string       // id of a step that this process began and has yet to ask
@@ -139,7 +139,7 @@ func (a *Agent) emitAs(id string, p event.Payload) {
 	a.work.Events = append(a.work.Events, store.NewEvent{
 		ID: id, Type: string(p.EventType()), Payload: body, Streamed: p.EventType().Streamed(),
 	})
-	a.st.apply(a.st.next, id, p)
+	a.st.apply(a.st.next, id, time.Now(), p)
 }
 
 // takeWork returns everything decided since the last time.

@@ -26,32 +26,44 @@ type job struct {
 // declared parallel, or a single call. After a cancel the rest is not run.
 func (a *Agent) runCalls(s *step) (more bool, err error) {
 	owed := s.owed()
-	if a.cancel != nil {
+	if a.cancel != nil && a.cancel.Mode != Graceful {
 		for _, c := range owed {
-			message := errBeforeExecution
-			if c.stray {
-				message = errOutcomeUnknown
-			}
 			a.logCall(c)
-			a.settleCall(c, tool.Fail(message))
+			a.settleCall(c, unrun(c))
 		}
 		return true, nil
 	}
-	if a.host.draining.Load() {
+	if a.host.isDraining() {
 		a.rest()
 		return false, nil
 	}
 	run := owed[:a.runLength(owed)]
 	for _, c := range run {
 		a.logCall(c)
+		a.jobs = append(a.jobs, &job{call: c, end: func(error) {}})
+	}
+	for _, j := range a.jobs {
+		a.admit(j)
 	}
 	if err := a.commit(); err != nil {
 		return false, err
 	}
-	for _, c := range run {
-		a.start(c)
+	for _, j := range a.jobs {
+		a.proceed(j)
 	}
 	return a.collect(), nil
+}
+
+// unrun is the result of a call that a cancel kept from running.
+func unrun(c *call) tool.Result {
+	switch {
+	case c.denied():
+		return denial(c)
+	case c.stray:
+		return tool.Fail(errOutcomeUnknown)
+	default:
+		return tool.Fail(errBeforeExecution)
+	}
 }
 
 func (a *Agent) runLength(owed []*call) int {
@@ -72,13 +84,33 @@ func (a *Agent) logCall(c *call) {
 	}
 }
 
-// start puts a call through the pipeline: resolve, policy, execute. What needs no
-// execution has its result at once.
-func (a *Agent) start(c *call) {
-	j := &job{call: c, end: func(error) {}}
-	a.jobs = append(a.jobs, j)
-	if refused := a.refuse(c); refused != nil {
-		j.result = refused
+// admit takes a call through the pipeline up to its execution: resolve, policy,
+// approval. What must not run has its result at once; what asks is parked.
+func (a *Agent) admit(j *job) {
+	if j.result = a.refuse(j.call); j.result != nil {
+		return
+	}
+	t, _ := a.host.config().Tools.Lookup(j.call.Name)
+	if j.call.verdict != nil || !a.host.config().Approvals || !t.Asks() {
+		return
+	}
+	if a.cancel != nil {
+		result := tool.Fail(errBeforeExecution)
+		j.result = &result
+		return
+	}
+	a.park(j)
+}
+
+// proceed starts a call that nothing holds back any more.
+func (a *Agent) proceed(j *job) {
+	c := j.call
+	switch {
+	case j.result != nil || c.stands() && a.host.config().Approvals:
+		return
+	case c.denied():
+		result := denial(c)
+		j.result = &result
 		return
 	}
 	cfg := a.host.config()
@@ -98,14 +130,14 @@ func (a *Agent) refuse(c *call) *tool.Result {
 	t, exists := a.host.config().Tools.Lookup(c.Name)
 	var result tool.Result
 	switch what, bad := a.st.turn.invalid[c.ID]; {
+	case c.stray && (!exists || !t.Repeatable):
+		result = tool.Fail(errOutcomeUnknown)
 	case !policy.Allows(a.policy(), c.Name):
 		result = tool.Fail(c.Name + " is not on the allow list")
 	case !exists:
 		result = tool.Fail("no such tool: " + c.Name)
 	case bad:
 		result = tool.Fail(what)
-	case c.stray && !t.Repeatable:
-		result = tool.Fail(errOutcomeUnknown)
 	default:
 		return nil
 	}

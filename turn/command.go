@@ -19,7 +19,7 @@ const (
 	Running   Status = "running"
 	Waiting   Status = "waiting_approval"
 	Stopping  Status = "stopping"  // a cancel was accepted, the turn has yet to close
-	Resumable Status = "resumable" // a turn is open, nobody runs it, nothing stands
+	Resumable Status = "resumable" // a turn is open, nobody runs it, no call stands
 )
 
 // Pending is a standing approval.
@@ -40,6 +40,9 @@ func (a *Agent) State(ctx context.Context) (State, error) {
 	var out State
 	err := a.do(ctx, func() error {
 		out = State{Status: a.status(), Pending: []Pending{}}
+		for _, c := range a.allStanding() {
+			out.Pending = append(out.Pending, Pending{CallID: c.ID, Name: c.Name, Args: c.Args})
+		}
 		return nil
 	})
 	return out, err
@@ -49,25 +52,16 @@ func (a *Agent) status() Status {
 	switch {
 	case a.st.turn == nil:
 		return Idle
-	case !a.running:
-		return Resumable
 	case a.cancel != nil:
 		return Stopping
+	case len(a.allStanding()) > 0:
+		return Waiting
+	case !a.running:
+		return Resumable
 	default:
 		return Running
 	}
 }
-
-// Verdict decides a standing call.
-type Verdict struct {
-	CallID  string
-	Approve bool
-	Reason  *string
-	By      string
-}
-
-// Decide records a verdict. Approvals are not mounted in this build: ErrUnsupported.
-func (a *Agent) Decide(context.Context, Verdict) error { return ErrUnsupported }
 
 // SetModel repoints a role of this agent, durably, from the next step on. The
 // model is provider/model; the model's part may hold slashes. An *InvalidError

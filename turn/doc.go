@@ -6,20 +6,32 @@
 //  1. One goroutine owns one agent. Every event of its session is appended by that
 //     goroutine, so a check and the append that follows are one decision. It waits
 //     for nothing but messages and its own commits.
+//
 //  2. A command that returns nil has taken effect and is on the disk. One whose append
 //     failed returns an *AppendError, and nothing of it is kept.
+//
 //  3. What an agent knows of its log is a fold of it, the same after a restart: a
 //     turn that the log has open is resumed by the code that runs every turn.
+//
 //  4. No text is lost and none is read twice: a text, and the step that reads it, are
 //     recorded in one append each. No burst of waking texts starts two turns.
+//
 //  5. What the model sees is in the log: a request's messages are read back from it.
+//
 //  6. Every call of a turn that has ended has one result. A call that may have run
 //     before a crash, and must not run twice, has the result "outcome unknown".
+//
 //  7. A cancel stops the turn that was open when it was accepted, and no later one.
+//
 //  8. A turn whose append fails stops where it is; it is open, and resumable.
+//
 //  9. An agent that nobody holds and that runs nothing is not in memory.
+//
+//  10. A call that must be decided by a person waits, durably, for the first verdict,
+//     also across restarts; without one nothing but a configured expiry, a cancel or
+//     the end of approvals settles it, and only the open turn's calls stand.
 //
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
-// request), batch.go (its calls), inbox.go, cancel.go, command.go.
+// request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go.
 package turn

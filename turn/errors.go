@@ -9,7 +9,7 @@ import (
 var (
 	ErrNotRunning    = errors.New("no turn is running")
 	ErrStaleCall     = errors.New("no standing approval request for this call")
-	ErrUnsupported   = errors.New("approvals are not mounted here")
+	ErrUnsupported   = errors.New("approvals are switched off here ([approvals] enabled)")
 	ErrForeign       = errors.New("no such session for this owner")
 	ErrTooManyAgents = errors.New("too many agents in memory")
 	ErrInboxFull     = errors.New("the inbox is full")

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -70,7 +71,7 @@ func play(t *testing.T, script string) string {
 			t.Fatalf("%s: %v", line, err)
 		}
 	}
-	w.idle()
+	w.until(Idle, Resumable, Waiting)
 	log := w.log()
 	checkInvariants(t, log)
 	return render(log)
@@ -97,6 +98,33 @@ func (w *world) run(verb, rest string) error {
 			return w.agent.Cancel(ctx, nil)
 		}
 		return w.agent.Cancel(ctx, &rest)
+	case "stop":
+		mode, reason, _ := strings.Cut(rest, " ")
+		return w.agent.Stop(ctx, Stop{Mode: StopMode(mode), Reason: &reason, Resumable: true})
+	case "approve":
+		return w.agent.Decide(ctx, Verdict{CallID: rest, Approve: true})
+	case "deny":
+		id, reason, given := strings.Cut(rest, " ")
+		v := Verdict{CallID: id}
+		if given {
+			v.Reason = &reason
+		}
+		return w.agent.Decide(ctx, v)
+	case "parked":
+		w.parked(strings.Fields(rest))
+	case "approvals":
+		w.cfg.Approvals = rest == "on"
+		w.host.Reload(w.cfg)
+	case "expires":
+		d, err := time.ParseDuration(rest)
+		w.cfg.Expires = d
+		w.host.Reload(w.cfg)
+		return err
+	case "ran":
+		id, times, _ := strings.Cut(rest, " ")
+		if got := fmt.Sprint(w.ran.of(id)); got != times {
+			return fmt.Errorf("%s ran %s times", id, got)
+		}
 	case "policy":
 		return w.agent.SetPolicy(ctx, strings.Fields(rest), "")
 	case "set_model":

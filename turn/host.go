@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -27,6 +29,8 @@ type Config struct {
 	InboxBytes  int           // and their bytes together
 	ToolTimeout time.Duration // a call; 0 = none
 	ResultLimit int           // bytes of a result that are kept
+	Approvals   bool          // tools that ask wait for a verdict; else they just run
+	Expires     time.Duration // a standing call is denied after this; 0 = never
 	Log         *slog.Logger
 }
 
@@ -47,7 +51,7 @@ type Host struct {
 	current  atomic.Pointer[Config]
 	ctx      context.Context // the life of every agent; ended by Drain
 	end      context.CancelCauseFunc
-	draining atomic.Bool
+	draining chan struct{}  // closed when no turn may begin any more
 	wg       sync.WaitGroup // every goroutine of every agent
 	tools    tool.Runner    // and every tool at work
 
@@ -57,7 +61,7 @@ type Host struct {
 
 // New returns a host over an open store. Drain ends it.
 func New(st *store.Store, cfg Config) *Host {
-	h := &Host{store: st, tools: tool.Runner{Log: cfg.Log}, agents: map[string]*Agent{}}
+	h := &Host{store: st, tools: tool.Runner{Log: cfg.Log}, draining: make(chan struct{}), agents: map[string]*Agent{}}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	h.Reload(cfg)
 	return h
@@ -214,11 +218,43 @@ func (h *Host) Start(ctx context.Context) error {
 	return nil
 }
 
+func (h *Host) isDraining() bool {
+	select {
+	case <-h.draining:
+		return true
+	default:
+		return false
+	}
+}
+
+func (h *Host) held() []*Agent {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return slices.Collect(maps.Values(h.agents))
+}
+
+// restIfParked lets go of a turn that waits for a person and for nothing else. The
+// log has it parked, for the next process too.
+func (a *Agent) restIfParked() {
+	if a.st == nil || !a.running || a.asking != nil {
+		return
+	}
+	for _, j := range a.jobs {
+		if j.result == nil && !j.call.stands() {
+			return
+		}
+	}
+	a.leave()
+}
+
 // Drain lets every running step end within grace, begins no other, then cuts what
 // still runs and waits for every goroutine. Turns that were cut stay open in the
 // log. No command may come any more. The error names tools that would not stop.
 func (h *Host) Drain(grace time.Duration) error {
-	h.draining.Store(true)
+	close(h.draining)
+	for _, a := range h.held() {
+		a.post(a.restIfParked)
+	}
 	timer := time.AfterFunc(grace, func() { h.end(ErrDraining) })
 	defer timer.Stop()
 	h.wg.Wait()

@@ -29,7 +29,7 @@ func (a *Agent) Inject(ctx context.Context, in Inject) error {
 }
 
 func (a *Agent) inject(ctx context.Context, in Inject) error {
-	if a.host.draining.Load() {
+	if a.host.isDraining() {
 		return ErrDraining
 	}
 	if in.ID != "" {
@@ -45,10 +45,10 @@ func (a *Agent) inject(ctx context.Context, in Inject) error {
 	if !wakes && a.inboxFull(in.Text) {
 		return ErrInboxFull
 	}
-	a.enqueue(in)
 	if wakes {
-		a.resume()
+		a.resume(nil) // before the text: a cancel that it finds there is older
 	}
+	a.enqueue(in)
 	return nil
 }
 

@@ -46,7 +46,7 @@ func load(ctx context.Context, log *store.Log) (*state, error) {
 		if err != nil {
 			return nil, fmt.Errorf("session %s: %w", log.Session(), err)
 		}
-		s.apply(ev.Seq, ev.ID, p)
+		s.apply(ev.Seq, ev.ID, ev.At, p)
 	}
 	s.next = tip + 1
 	return s, nil

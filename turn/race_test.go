@@ -151,11 +151,14 @@ func TestADrainLetsARunningStepEndAndBeginsNoOther(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	w.host.draining.Store(true)
+	drained := make(chan error)
+	go func() { drained <- w.host.Drain(time.Minute) }()
+	<-w.host.draining
 	w.gates.open("g")
-	if err := w.host.Drain(time.Minute); err != nil {
+	if err := <-drained; err != nil {
 		t.Fatal(err)
 	}
+	w.drained = true
 	log := w.log()
 	if last := log[len(log)-1]; event.Type(last.Type) != event.StepEndType {
 		t.Errorf("the log ends with %s, want the running step's end", last.Type)

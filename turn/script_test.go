@@ -182,6 +182,10 @@ func testTools(t *testing.T, g *gates, ran *counter) *tool.Set {
 		{Name: "fast", Schema: anything, Approval: tool.Never, Repeatable: true, Run: echo},
 		{Name: "par", Schema: anything, Approval: tool.Never, Repeatable: true, Parallel: true, Run: echo},
 		{Name: "once", Schema: anything, Approval: tool.Never, Mutating: true, Run: echo},
+		{Name: "ask", Schema: anything, Approval: tool.Always, Mutating: true, Run: echo},
+		{Name: "askpar", Schema: anything, Approval: tool.Always, Parallel: true, Repeatable: true, Run: echo},
+		{Name: "pol", Schema: anything, Approval: tool.ByPolicy, Mutating: true, Run: echo},
+		{Name: "polro", Schema: anything, Approval: tool.ByPolicy, Run: echo},
 		{Name: "obj", Schema: anything, Approval: tool.Never, Repeatable: true, Run: run(func(tool.Call) tool.Result {
 			return tool.Result{Content: json.RawMessage(`{"k":1,"list":[1,null,true,2.5],"big":12345678901234567890}`)}
 		})},

@@ -3,6 +3,7 @@ package turn
 import (
 	"encoding/json"
 	"fmt"
+	"time"
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
@@ -23,10 +24,11 @@ type state struct {
 type openTurn struct {
 	id      string
 	seq     int64
-	replies int             // steps whose request was answered; they alone count for max_steps
-	calls   map[string]bool // every call id of the turn
-	invalid map[string]string
-	step    *step // the newest step; nil only between a turn/start and its first step/start
+	replies int                     // steps whose request was answered; they alone count for max_steps
+	calls   map[string]bool         // every call id of the turn
+	invalid map[string]string       // call id → what came instead of arguments
+	step    *step                   // the newest step; nil only between a turn/start and its first step/start
+	marked  *event.ApprovalResolved // a denial that a cancel made: the turn ends cancelled, whatever happens meanwhile
 }
 
 // step is the newest step of the open turn.
@@ -45,10 +47,17 @@ type step struct {
 // call is one tool call of the newest step, in call order.
 type call struct {
 	event.ToolCall
-	logged  bool // its tool/call is in the log
-	settled bool // its tool/result is in the log
-	stray   bool // its tool/call was in the log when a resume began: it may have started
+	logged  bool                    // its tool/call is in the log
+	settled bool                    // its tool/result is in the log
+	stray   bool                    // when a resume began, it may have started
+	asked   *time.Time              // when its approval/requested was logged
+	verdict *event.ApprovalResolved // nil until somebody decided
 }
+
+// stands tells whether the call waits for a verdict.
+func (c *call) stands() bool { return c.asked != nil && c.verdict == nil && !c.settled }
+
+func (c *call) denied() bool { return c.verdict != nil && c.verdict.Verdict == event.Denied }
 
 // owed returns the calls of the step that have no result yet.
 func (s *step) owed() []*call {
@@ -65,10 +74,11 @@ var foldedTypes = []string{
 	string(event.TurnStartType), string(event.StepStartType), string(event.AssistantMessageType),
 	string(event.InterruptedType), string(event.ToolCallType), string(event.ToolResultType),
 	string(event.StepEndType), string(event.TurnEndType), string(event.DiagnosticType),
+	string(event.ApprovalRequestedType), string(event.ApprovalResolvedType),
 }
 
 // apply folds one event into the state.
-func (s *state) apply(seq int64, id string, p event.Payload) {
+func (s *state) apply(seq int64, id string, at time.Time, p event.Payload) {
 	s.next = seq + 1
 	switch p := p.(type) {
 	case event.PolicyUpdated:
@@ -84,12 +94,12 @@ func (s *state) apply(seq int64, id string, p event.Payload) {
 		s.turn = nil
 	default:
 		if s.turn != nil {
-			s.turn.apply(seq, id, p)
+			s.turn.apply(seq, id, at, p)
 		}
 	}
 }
 
-func (t *openTurn) apply(seq int64, id string, p event.Payload) {
+func (t *openTurn) apply(seq int64, id string, at time.Time, p event.Payload) {
 	if start, ok := p.(event.StepStart); ok {
 		t.step = &step{id: id, seq: seq, n: start.N, model: start.Model}
 		return
@@ -121,6 +131,17 @@ func (t *openTurn) apply(seq int64, id string, p event.Payload) {
 	case event.ToolResult:
 		if c := s.find(p.ID); c != nil {
 			c.settled = true
+		}
+	case event.ApprovalRequested:
+		if c := s.find(p.CallID); c != nil {
+			c.asked = &at
+		}
+	case event.ApprovalResolved:
+		if c := s.find(p.CallID); c != nil && c.verdict == nil {
+			c.verdict = &p
+		}
+		if p.Cause == event.CauseCancelled || p.Cause == event.CauseSuperseded {
+			t.marked = &p
 		}
 	case event.StepEnd:
 		s.ended = true
@@ -172,6 +193,10 @@ func decode(ev store.Event) (event.Payload, error) {
 		return as[event.ToolCall](ev)
 	case event.ToolResultType:
 		return as[event.ToolResult](ev)
+	case event.ApprovalRequestedType:
+		return as[event.ApprovalRequested](ev)
+	case event.ApprovalResolvedType:
+		return as[event.ApprovalResolved](ev)
 	case event.DiagnosticType:
 		return as[event.Diagnostic](ev)
 	case event.PolicyUpdatedType:

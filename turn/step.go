@@ -37,18 +37,14 @@ func (k *asking) written(bytes int64) {
 // unanswered takes a step whose reply is not in the log: a new one is asked; one
 // that a crash or a cancel left without a reply is closed.
 func (a *Agent) unanswered(s *step) (more bool, err error) {
-	if a.cancel != nil {
-		a.emit(event.StepEnd{N: s.n})
-		return true, nil
-	}
-	if s.id == a.fresh {
+	if s.id == a.fresh && a.cancel == nil {
 		if err := a.commit(); err != nil {
 			return false, err
 		}
 		a.ask(s)
 		return false, nil
 	}
-	if !s.interrupted {
+	if a.resuming && !s.interrupted {
 		text, reasoning, err := lostText(a.host.ctx, a.log, s)
 		if err != nil {
 			return false, err

@@ -46,14 +46,16 @@ func (a *Agent) beginStep(n int, spec string, own *Inject) {
 	a.readInbox()
 }
 
-// resume takes up the turn that the log has open. What its calls may have done
-// before the process died is settled here, once.
-func (a *Agent) resume() {
+// resume takes up the turn that the log has open. A call whose tool/call is in the
+// log may have run before the process died, unless it stood, was denied, or is
+// decided by the very verdict that resumes.
+func (a *Agent) resume(decided *call) {
 	a.drive()
 	a.resuming = true
+	a.heedMark()
 	if s := a.st.turn.step; s != nil {
 		for _, c := range s.owed() {
-			c.stray = c.logged
+			c.stray = c.logged && !c.stands() && !c.denied() && c != decided
 		}
 	}
 }
@@ -97,7 +99,7 @@ func (a *Agent) advance() (more bool, err error) {
 // afterTurn begins the next turn if a text waits that wants one.
 func (a *Agent) afterTurn() (more bool) {
 	a.cancel, a.resuming = nil, false
-	if a.woken() && !a.host.draining.Load() {
+	if a.woken() && !a.host.isDraining() {
 		a.begin(nil)
 		return true
 	}
@@ -111,7 +113,7 @@ func (a *Agent) boundary(t *openTurn) (more bool) {
 		a.endCancelled()
 		return true
 	}
-	if a.pausing || a.host.draining.Load() {
+	if a.host.isDraining() {
 		a.rest()
 		return false
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -25,6 +26,8 @@ type world struct {
 	store *store.Store
 	host  *Host
 	agent *Agent // of session s1, held
+
+	drained bool // by the test itself
 }
 
 func newWorld(t *testing.T) *world {
@@ -37,7 +40,8 @@ func newWorld(t *testing.T) *world {
 		Tools:     testTools(t, w.gates, w.ran),
 		MaxSteps:  25, MaxAgents: 100, InboxTexts: 1000, InboxBytes: 8 << 20,
 		ToolTimeout: time.Minute, ResultLimit: 1 << 18,
-		Log: slog.New(slog.DiscardHandler),
+		Approvals: true,
+		Log:       slog.New(slog.DiscardHandler),
 	}
 	w.start()
 	t.Cleanup(w.stop)
@@ -70,9 +74,12 @@ func (w *world) hold(id string) *Agent {
 func (w *world) stop() {
 	w.t.Helper()
 	w.agent.Release()
-	if err := w.host.Drain(0); err != nil {
-		w.t.Error(err)
+	if !w.drained {
+		if err := w.host.Drain(0); err != nil {
+			w.t.Error(err)
+		}
 	}
+	w.drained = false
 	if n := len(w.host.agents); n != 0 {
 		w.t.Errorf("%d agents in memory after the drain, want none", n)
 	}
@@ -85,6 +92,25 @@ func (w *world) restart() { w.stop(); w.start() }
 
 // idle waits until no turn runs.
 func (w *world) idle() {
+	w.t.Helper()
+	w.until(Idle, Resumable)
+}
+
+// until waits until the agent has one of these statuses.
+func (w *world) until(any ...Status) {
+	w.t.Helper()
+	w.wait(func(st State) bool { return slices.Contains(any, st.Status) })
+}
+
+// parked waits until exactly these calls stand.
+func (w *world) parked(ids []string) {
+	w.t.Helper()
+	w.wait(func(st State) bool {
+		return st.Status == Waiting && slices.EqualFunc(st.Pending, ids, func(p Pending, id string) bool { return p.CallID == id })
+	})
+}
+
+func (w *world) wait(reached func(State) bool) {
 	w.t.Helper()
 	tick := make(chan struct{}, 1)
 	stop := w.agent.Log().Watch(func() {
@@ -100,14 +126,14 @@ func (w *world) idle() {
 		if err != nil {
 			w.t.Fatal(err)
 		}
-		if st.Status == Idle || st.Status == Resumable {
+		if reached(st) {
 			return
 		}
 		select {
 		case <-tick:
 		case <-time.After(20 * time.Millisecond): // a halted turn publishes nothing
 		case <-deadline:
-			w.t.Fatalf("still %s after 20 s; log:\n%s", st.Status, render(w.log()))
+			w.t.Fatalf("still %v after 20 s; log:\n%s", st, render(w.log()))
 		}
 	}
 }
