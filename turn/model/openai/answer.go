@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -76,7 +77,7 @@ func (a *answer) event(name string, data []byte) error {
 			return complaint{message: plain(data)}.reported()
 		}
 		if json.Valid(data) {
-			err = fmt.Errorf("it is no object")
+			err = errors.New("it is no object")
 		}
 		return malformed(err)
 	}

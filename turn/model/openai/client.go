@@ -46,6 +46,7 @@ type Client struct {
 	bad      *model.Error // why the configuration cannot work, nil if it can
 	http     *http.Client
 	secrets  *strings.Replacer
+	wait     func(context.Context, time.Duration) error // sleep, save in tests
 }
 
 var _ model.Client = (*Client)(nil)
@@ -53,7 +54,7 @@ var _ model.Client = (*Client)(nil)
 // New returns a client. A configuration that cannot work is told by Stream, as an
 // *Error with code config_error.
 func New(cfg Config) *Client {
-	c := &Client{cfg: cfg, secrets: masker(cfg)}
+	c := &Client{cfg: cfg, secrets: masker(cfg), wait: sleep}
 	c.endpoint, c.bad = endpoint(cfg.BaseURL)
 	for _, value := range append(values(cfg.Headers), cfg.APIKey) {
 		if strings.ContainsFunc(value, unicode.IsControl) {
@@ -107,7 +108,11 @@ func (c *Client) Stream(ctx context.Context, req model.Request, emit func(model.
 		a := newAnswer(req.Tools, emit)
 		err := c.attempt(ctx, body, a)
 		if err == nil {
-			return a.reply()
+			reply, refusal := a.reply()
+			if refusal != nil {
+				return model.Reply{}, c.fail(refusal)
+			}
+			return reply, nil
 		}
 		if ctx.Err() != nil {
 			return model.Reply{}, context.Cause(ctx)
@@ -118,7 +123,7 @@ func (c *Client) Stream(ctx context.Context, req model.Request, emit func(model.
 		}
 		wait := backoff(try, failure.RetryAfter, rand.Float64())
 		emit(model.Delta{Retry: &model.Retry{Attempt: try + 1, After: wait, Cause: failure}})
-		if err := sleep(ctx, wait); err != nil {
+		if err := c.wait(ctx, wait); err != nil {
 			return model.Reply{}, err
 		}
 	}

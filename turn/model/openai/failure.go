@@ -42,7 +42,7 @@ func tooLong() *model.Error {
 }
 
 func malformed(err error) *model.Error {
-	return &model.Error{Code: event.CodeProvider, Message: "the provider sent an event that is no JSON: " + err.Error()}
+	return &model.Error{Code: event.CodeProvider, Message: "the provider sent what is no JSON object: " + err.Error()}
 }
 
 func notAModel() *model.Error {
