@@ -1,0 +1,193 @@
+package openai
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptrace"
+	"time"
+
+	"hitchpost/turn/model"
+	"hitchpost/turn/model/sse"
+)
+
+const (
+	// tailWait bounds the wait for usage and [DONE] behind a finish reason.
+	tailWait = 10 * time.Second
+	// drainWait bounds the wait for the end of the body behind [DONE], without which the
+	// connection cannot be used again.
+	drainWait = 50 * time.Millisecond
+	drainSize = 4 << 10
+)
+
+// attempt asks once and fills a. The error is an *Error, or what the transport said.
+func (c *Client) attempt(ctx context.Context, body []byte, a *answer) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	dog := &watchdog{end: end}
+	defer dog.stop()
+	limits := c.cfg.Timeouts
+
+	dog.enter(limits.Connect, late("no connection to the provider", limits.Connect))
+	first := late("the provider did not begin to answer", limits.FirstByte)
+	traced := httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		GotConn: func(httptrace.GotConnInfo) { dog.enter(limits.FirstByte, first) },
+	})
+	req, err := http.NewRequestWithContext(traced, http.MethodPost, c.endpoint.String(), bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	c.setHeaders(req.Header)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return ended(ctx, err)
+	}
+	defer resp.Body.Close()
+	dog.enter(limits.Stall, late("the provider's answer stalled: no event", limits.Stall))
+	if resp.StatusCode != http.StatusOK {
+		return refused(ctx, resp)
+	}
+	return c.read(ctx, resp.Body, a, dog)
+}
+
+func (c *Client) setHeaders(h http.Header) {
+	h.Set("Content-Type", "application/json")
+	h.Set("Accept", "text/event-stream")
+	h.Set("User-Agent", "hitchpost")
+	if c.cfg.APIKey != "" {
+		h.Set("Authorization", "Bearer "+c.cfg.APIKey)
+	}
+	for name, value := range c.cfg.Headers {
+		h.Set(name, value)
+	}
+}
+
+// ended says why the context ended, if that is what err comes from.
+func ended(ctx context.Context, err error) error {
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	return err
+}
+
+// read takes the body of a 200 for what it is, whatever its content type says.
+func (c *Client) read(ctx context.Context, body io.Reader, a *answer, dog *watchdog) error {
+	src := bufio.NewReaderSize(body, 512)
+	first, err := sniff(src)
+	switch {
+	case err == io.EOF:
+		return truncated("the provider answered with nothing")
+	case err != nil:
+		return ended(ctx, lost(err))
+	case first == '{' || first == '[':
+		return ended(ctx, readWhole(src, a))
+	case first == '<':
+		return notAModel()
+	}
+	if err := readStream(sse.NewReader(src), a, dog); err != nil {
+		return ended(ctx, err)
+	}
+	dog.enter(drainWait, errDrained)
+	io.Copy(io.Discard, io.LimitReader(src, drainSize))
+	return nil
+}
+
+// errDrained ends a request whose answer is complete and whose body is not.
+var errDrained = errors.New("the answer is complete")
+
+// sniff skips what says nothing, a byte order mark and blank lines that keep the
+// connection alive, and returns the first byte that does, unread.
+func sniff(src *bufio.Reader) (byte, error) {
+	for {
+		b, err := src.ReadByte()
+		if err != nil {
+			return 0, err
+		}
+		switch b {
+		case ' ', '\t', '\r', '\n':
+			continue
+		case 0xEF:
+			if mark, _ := src.Peek(2); string(mark) == "\xBB\xBF" {
+				src.Discard(2)
+				continue
+			}
+		}
+		return b, src.UnreadByte()
+	}
+}
+
+// readWhole reads an answer that is one JSON value.
+func readWhole(src io.Reader, a *answer) error {
+	limited := &io.LimitedReader{R: src, N: maxAnswer + 1}
+	var raw json.RawMessage
+	if err := json.NewDecoder(limited).Decode(&raw); err != nil {
+		var syntax *json.SyntaxError
+		switch {
+		case limited.N == 0:
+			return tooLong()
+		case errors.As(err, &syntax):
+			return malformed(err)
+		}
+		return lost(err)
+	}
+	if err := a.event("", unlisted(raw)); err != nil {
+		return err
+	}
+	a.done = true
+	return a.ending()
+}
+
+// readStream reads events until [DONE], or an error.
+func readStream(events *sse.Reader, a *answer, dog *watchdog) error {
+	waiting := false // for what stands behind the finish reason
+	for {
+		ev, err := events.Next()
+		switch {
+		case err != nil && a.complete():
+			return nil // usage and [DONE] are welcome, not needed
+		case errors.Is(err, sse.ErrTooLong):
+			return tooLong()
+		case err == io.EOF:
+			return a.ending()
+		case err != nil:
+			return lost(err)
+		}
+		data := bytes.TrimSpace(ev.Data)
+		if len(data) == 0 {
+			continue
+		}
+		if string(data) == "[DONE]" {
+			a.done = true
+			return a.ending()
+		}
+		if ev.Cut && !json.Valid(data) {
+			return a.ending()
+		}
+		if err := a.event(ev.Name, data); err != nil {
+			return err
+		}
+		if a.stop != "" && !waiting {
+			waiting = true
+			dog.enter(tailWait, errDrained)
+		}
+		if !waiting {
+			dog.progress()
+		}
+	}
+}
+
+// refused reads the answer of a status that is not 200.
+func refused(ctx context.Context, resp *http.Response) *model.Error {
+	body, err := io.ReadAll(io.LimitReader(resp.Body, maxErrorBody))
+	if err != nil && len(body) == 0 {
+		var e *model.Error
+		if errors.As(ended(ctx, err), &e) {
+			return e
+		}
+	}
+	return statusError(resp, body)
+}

@@ -1,0 +1,256 @@
+package openai
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"hitchpost/turn/event"
+	"hitchpost/turn/model"
+)
+
+func TestTheRequestGoesToChatCompletionsWithTheKeyAndTheHeaders(t *testing.T) {
+	p := newProvider(t, scripted{status: 200, body: word("ok") + finish})
+	c := p.client(t, func(cfg *Config) {
+		cfg.BaseURL += "/?api-version=2"
+		cfg.Headers = map[string]string{"X-Title": "hitchpost"}
+	})
+	if _, err, _ := ask(context.Background(), c, nil); err != nil {
+		t.Fatal(err)
+	}
+	got := p.seen()[0]
+	if got.path != "/v1/chat/completions?api-version=2" {
+		t.Errorf("path %s", got.path)
+	}
+	for name, want := range map[string]string{"Authorization": "Bearer " + testKey, "X-Title": "hitchpost", "Content-Type": "application/json", "Accept": "text/event-stream"} {
+		if got.header.Get(name) != want {
+			t.Errorf("%s: %q", name, got.header.Get(name))
+		}
+	}
+	if !strings.Contains(got.body, `"stream":true,"stream_options":{"include_usage":true}`) {
+		t.Errorf("body %s", got.body)
+	}
+}
+
+func TestWithoutAKeyNoAuthorizationIsSent(t *testing.T) {
+	p := newProvider(t, scripted{status: 200, body: word("ok") + finish})
+	ask(context.Background(), p.client(t, func(cfg *Config) { cfg.APIKey = "" }), nil)
+	if _, sent := p.seen()[0].header["Authorization"]; sent {
+		t.Error("an Authorization header was sent")
+	}
+}
+
+func TestARetrySendsTheSameBytes(t *testing.T) {
+	p := newProvider(t, scripted{status: 503}, scripted{status: 200, body: ": nothing\n\n"}, scripted{status: 200, body: word("ok") + finish})
+	reply, err, _ := ask(context.Background(), p.client(t, func(cfg *Config) { cfg.Retries = 2 }), nil)
+	if err != nil || reply.Text != "ok" {
+		t.Fatalf("%q, %v", reply.Text, err)
+	}
+	seen := p.seen()
+	if seen[0].body != seen[1].body || seen[1].body != seen[2].body {
+		t.Error("the requests differ")
+	}
+}
+
+// A22, through the whole client: each framing gives the same deltas and the same reply.
+func TestA22EveryFramingGivesTheSameReply(t *testing.T) {
+	const lf = `data: {"choices":[{"index":0,"delta":{"role":"assistant","content":""}}]}
+
+data: {"choices":[{"index":0,"delta":{"content":"Hel"}}]}
+
+data: {"choices":[{"index":0,"delta":{"content":"lo"}}]}
+
+data: {"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}
+
+data: [DONE]
+
+`
+	lines := func(sep string) string { return strings.ReplaceAll(lf, "\n", sep) }
+	framings := map[string]string{
+		"LF": lf, "CRLF": lines("\r\n"), "CR": lines("\r"),
+		"LF, then CRLF":       strings.Replace(lf, "\n\n", "\r\n\r\n", 2),
+		"no space":            strings.ReplaceAll(lf, "data: ", "data:"),
+		"two spaces":          strings.ReplaceAll(lf, "data: ", "data:  "),
+		"byte order mark":     "\uFEFF" + lf,
+		"comments":            ": hello\n\n" + strings.ReplaceAll(lf, "\n\n", "\n: ping\n\n: PROCESSING\n\n"),
+		"event, id and retry": strings.ReplaceAll(lf, "data: ", "event: message\nid: 7\nretry: 10\ndata: "),
+		"several data lines":  strings.ReplaceAll(lf, `"choices"`, "\ndata: \"choices\""),
+		"empty data":          "data:\n\n" + strings.ReplaceAll(lf, "\n\n", "\n\ndata\n\n"),
+		"blank lines before":  "\n\r\n\n" + lf,
+	}
+	for name, framing := range framings {
+		for _, bytewise := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s, byte by byte %v", name, bytewise), func(t *testing.T) {
+				p := newProvider(t, scripted{status: 200, body: framing})
+				p.bytewise = bytewise
+				got := transcript(t, p.client(t, nil), question)
+				if want := "text \"Hel\"\ntext \"lo\"\nreply \"Hello\" stop \"stop\"\n"; got != want {
+					t.Error(cmp.Diff(want, got))
+				}
+			})
+		}
+	}
+}
+
+// guarantee 7
+func TestAKeyNeverFollowsARedirectToAnotherHost(t *testing.T) {
+	other := newProvider(t, scripted{status: 200, body: word("stolen") + finish})
+	for _, status := range []int{301, 302, 303, 307, 308} {
+		p := newProvider(t, scripted{status: status, header: http.Header{"Location": {other.URL + "/v1/chat/completions?token=x"}}})
+		_, err, _ := ask(context.Background(), p.client(t, func(cfg *Config) { cfg.Retries = 3 }), nil)
+		isFailure(t, err, event.CodeConfig, false, "redirect to "+other.URL+", which is not followed")
+		if len(p.seen()) != 1 {
+			t.Errorf("%d: asked %d times", status, len(p.seen()))
+		}
+	}
+	if n := len(other.seen()); n != 0 {
+		t.Errorf("the other host was asked %d times", n)
+	}
+}
+
+func TestARedirectThatKeepsTheRequestIsFollowedOnTheSameHost(t *testing.T) {
+	p := newProvider(t,
+		scripted{status: 308, header: http.Header{"Location": {"/v2/chat/completions"}}},
+		scripted{status: 200, body: word("moved") + finish})
+	reply, err, _ := ask(context.Background(), p.client(t, nil), nil)
+	if err != nil || reply.Text != "moved" || p.seen()[0].body != p.seen()[1].body {
+		t.Errorf("%q, %v", reply.Text, err)
+	}
+	if got := p.seen()[1].header.Get("Authorization"); got != "Bearer "+testKey {
+		t.Errorf("the key did not go along: %q", got)
+	}
+}
+
+func TestAProviderThatIsNotThereIsToldWithItsAddress(t *testing.T) {
+	gone := httptest.NewServer(nil)
+	gone.Close()
+	c := New(Config{BaseURL: gone.URL + "?key=" + testKey, APIKey: testKey})
+	defer c.Close()
+	_, err, _ := ask(context.Background(), c, nil)
+	isFailure(t, err, event.CodeProvider, true, "cannot be reached: dial tcp "+strings.TrimPrefix(gone.URL, "http://"))
+	if strings.Contains(err.Error(), testKey) {
+		t.Errorf("the key is in the error: %v", err)
+	}
+}
+
+func TestACertificateNobodyVouchesForIsNotTriedAgain(t *testing.T) {
+	srv := httptest.NewUnstartedServer(nil)
+	srv.Config.ErrorLog = log.New(io.Discard, "", 0)
+	srv.StartTLS()
+	defer srv.Close()
+	c := New(Config{BaseURL: srv.URL, Retries: 3})
+	defer c.Close()
+	_, err, _ := ask(context.Background(), c, func(model.Delta) { t.Error("a retry") })
+	isFailure(t, err, event.CodeProvider, false, "certificate")
+}
+
+func TestAConfigurationThatCannotWorkIsToldBeforeAnythingIsSent(t *testing.T) {
+	for _, base := range []string{"", "api.example.com/v1", "ftp://example.com", "http://", "://", "http://[::1"} {
+		_, err, _ := ask(context.Background(), New(Config{BaseURL: base}), nil)
+		isFailure(t, err, event.CodeConfig, false, "base_url")
+	}
+	for _, cfg := range []Config{{APIKey: testKey + "\n"}, {Headers: map[string]string{"X": testKey + "\r\nY: z"}}} {
+		cfg.BaseURL = "http://model.test"
+		_, err, _ := ask(context.Background(), New(cfg), nil)
+		isFailure(t, err, event.CodeConfig, false, "control character")
+		if strings.Contains(err.Error(), testKey) {
+			t.Errorf("the key is in the error: %v", err)
+		}
+	}
+}
+
+// guarantee 6 of package model
+func TestNoErrorHoldsTheKeyOrAHeaderValue(t *testing.T) {
+	const secret = "header-secret-77"
+	long := strings.Repeat("x", maxMessage-10) + testKey // the cut must not leave half a key
+	for _, a := range []scripted{
+		{status: 401, body: `{"error":{"message":"bad ` + testKey + ` and ` + secret + `"}}`},
+		{status: 500, body: "plain " + testKey + secret},
+		{status: 500, body: long},
+		{status: 200, body: `data: {"error":"` + testKey + `"}` + "\n\n"},
+		{status: 200, body: `{"error":{"message":"` + secret + `","code":"` + testKey + `"}}`},
+		{status: 200, body: "event: error\ndata: " + testKey + "\n\n"},
+		{status: 200, body: "data: " + testKey + "\n\n"},
+		{status: 200, body: `data: {"choices":[{"delta":{"refusal":"` + testKey + `"},"finish_reason":"stop"}]}` + "\n\n"},
+		{status: 302, header: http.Header{"Location": {"http://" + testKey + ".example/" + secret}}},
+	} {
+		p := newProvider(t, a, a)
+		c := p.client(t, func(cfg *Config) { cfg.Retries = 1; cfg.Headers = map[string]string{"X-Key": secret} })
+		_, err, _ := ask(context.Background(), c, func(d model.Delta) {
+			if d.Retry != nil && (strings.Contains(d.Retry.Cause.Message, testKey) || strings.Contains(d.Retry.Cause.Message, secret)) {
+				t.Errorf("a retry tells %s", d.Retry.Cause.Message)
+			}
+		})
+		var e *model.Error
+		if !errors.As(err, &e) || strings.Contains(e.Message, testKey[:10]) || strings.Contains(e.Message, secret) {
+			t.Errorf("%d %s: %v", a.status, a.body, err)
+		}
+		if len(e.Message) > maxMessage || strings.ContainsAny(e.Message, "\r\n") {
+			t.Errorf("message of %d bytes: %q", len(e.Message), e.Message)
+		}
+	}
+}
+
+func TestOneClientServesManyStreamsAtOnce(t *testing.T) {
+	p := newProvider(t)
+	for range 20 {
+		p.script = append(p.script, scripted{status: 200, body: word("a") + word("b") + finish + "data: [DONE]\n\n"})
+	}
+	c := p.client(t, nil)
+	var wg sync.WaitGroup
+	for range 20 {
+		wg.Go(func() {
+			if reply, err, _ := ask(context.Background(), c, nil); err != nil || reply.Text != "ab" {
+				t.Errorf("%q, %v", reply.Text, err)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestAConnectionIsUsedAgainBehindDone(t *testing.T) {
+	p := newProvider(t)
+	var mu sync.Mutex
+	conns := map[string]bool{}
+	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		conns[r.RemoteAddr] = true
+		mu.Unlock()
+		send(w, word("Hi")+finish+"data: [DONE]\n\n")
+	})
+	c := p.client(t, nil)
+	for range 5 {
+		if _, err, _ := ask(context.Background(), c, nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(conns) != 1 {
+		t.Errorf("%d connections for 5 requests", len(conns))
+	}
+}
+
+func TestACancelOverASocketClosesTheProvidersConnection(t *testing.T) {
+	p := newProvider(t, scripted{status: 200, body: word("Hi"), ending: "hang"})
+	left := make(chan struct{})
+	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.ServeHTTP(w, r); close(left) })
+	ctx, cancel := context.WithCancelCause(context.Background())
+	_, err, _ := ask(ctx, p.client(t, nil), func(model.Delta) { cancel(errStopped) })
+	if err != errStopped {
+		t.Errorf("%v", err)
+	}
+	select {
+	case <-left:
+	case <-time.After(5 * time.Second):
+		t.Error("the provider still has its connection")
+	}
+}

@@ -1,0 +1,12 @@
+package openai
+
+import "testing"
+
+func TestA17ToolCallPiecesWithoutIndexOrIdBecomeTheRightCalls(t *testing.T) { play(t, "a17_") }
+func TestA18ArgumentsThatAreNoObjectAreToldAndNeverRun(t *testing.T)        { play(t, "a18_") }
+func TestA19ACutAnswerIsNeverTakenForAWholeOne(t *testing.T)                { play(t, "a19_") }
+func TestA20EmptyChoicesAndUsageAnywhereAreHarmless(t *testing.T)           { play(t, "a20_") }
+func TestA21AnErrorInsideA200IsAnError(t *testing.T)                        { play(t, "a21_") }
+func TestA24TextComesThroughAsItWasMeant(t *testing.T)                      { play(t, "a24_") }
+func TestAStatusOtherThan200SaysWhyAndIsRetriedIfThatMayHelp(t *testing.T)  { play(t, "http_") }
+func TestReasoningIsToldApartFromTheAnswer(t *testing.T)                    { play(t, "reasoning_") }
