@@ -174,6 +174,9 @@ func (a *Agent) spawn(work func() (report func())) {
 				a.leave()
 			default:
 				report()
+				if a.host.isDraining() {
+					a.restIfParked() // the last neighbour of a parked call may just have ended
+				}
 			}
 		})
 	})
@@ -236,7 +239,7 @@ func (h *Host) held() []*Agent {
 // restIfParked lets go of a turn that waits for a person and for nothing else. The
 // log has it parked, for the next process too.
 func (a *Agent) restIfParked() {
-	if a.st == nil || !a.running || a.asking != nil {
+	if a.st == nil || !a.running || a.asking != nil || len(a.jobs) == 0 {
 		return
 	}
 	for _, j := range a.jobs {

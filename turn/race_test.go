@@ -142,6 +142,25 @@ func TestASessionOfAnotherOwnerIsForeign(t *testing.T) {
 	}
 }
 
+// TestADrainLetsGoOfAParkedTurnWhenTheLastNeighbourEnds: it waits for no person.
+func TestADrainLetsGoOfAParkedTurnWhenTheLastNeighbourEnds(t *testing.T) {
+	w := newWorld(t)
+	for _, line := range []string{`model call:c1:askpar:{} call:c2:par:{"gate":"g"}`, "wake go", "await g", "parked c1"} {
+		verb, rest, _ := strings.Cut(line, " ")
+		if err := w.run(verb, rest); err != nil {
+			t.Fatal(err)
+		}
+	}
+	drained := make(chan error)
+	go func() { drained <- w.host.Drain(time.Minute) }()
+	<-w.host.draining
+	w.gates.open("g")
+	if err := <-drained; err != nil {
+		t.Fatal(err)
+	}
+	w.drained = true
+}
+
 // TestADrainLetsARunningStepEndAndBeginsNoOther: deploy under load, spec of reliability.
 func TestADrainLetsARunningStepEndAndBeginsNoOther(t *testing.T) {
 	w := newWorld(t)
