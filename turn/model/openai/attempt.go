@@ -88,7 +88,7 @@ func (c *Client) read(ctx context.Context, body io.Reader, a *answer, dog *watch
 	case first == '<':
 		return notAModel()
 	}
-	if err := readStream(sse.NewReader(src), a, dog); err != nil {
+	if err := readStream(sse.NewReader(src), a, dog, c.tail()); err != nil {
 		return ended(ctx, err)
 	}
 	dog.enter(drainWait, errDrained)
@@ -141,8 +141,17 @@ func readWhole(src io.Reader, a *answer) error {
 	return a.ending()
 }
 
-// readStream reads events until [DONE], or an error.
-func readStream(events *sse.Reader, a *answer, dog *watchdog) error {
+// tail is how long to wait behind a finish reason.
+func (c *Client) tail() time.Duration {
+	if stall := c.cfg.Timeouts.Stall; stall > 0 {
+		return min(stall, tailWait)
+	}
+	return tailWait
+}
+
+// readStream reads events until [DONE], or an error. It waits for tail behind a finish
+// reason.
+func readStream(events *sse.Reader, a *answer, dog *watchdog, tail time.Duration) error {
 	waiting := false // for what stands behind the finish reason
 	for {
 		ev, err := events.Next()
@@ -172,7 +181,7 @@ func readStream(events *sse.Reader, a *answer, dog *watchdog) error {
 		}
 		if a.stop != "" && !waiting {
 			waiting = true
-			dog.enter(tailWait, errDrained)
+			dog.enter(tail, errDrained)
 		}
 		if !waiting {
 			dog.progress()

@@ -35,7 +35,7 @@ type call struct {
 
 // add takes in one piece and returns how many bytes are kept of it.
 func (c *calls) add(p *callPiece) int {
-	f := &p.Function.v
+	f := &p.Function
 	id, name := string(p.ID), string(f.Name)
 	index, indexed := c.indexOf(p)
 	at := c.find(index, indexed, id)

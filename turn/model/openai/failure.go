@@ -130,7 +130,7 @@ func complaintIn(name string, c *chunk, data []byte) (complaint, bool) {
 	if found, ok := complaintOf(c.Error); ok {
 		return found, true
 	}
-	alone := c.Choices.v == nil && (len(c.Message) > 0 || len(c.Detail) > 0)
+	alone := c.Choices == nil && (len(c.Message) > 0 || len(c.Detail) > 0)
 	if alone || name == "error" {
 		return complaintOf(data)
 	}
