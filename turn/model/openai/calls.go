@@ -155,7 +155,7 @@ func object(at *call, cut bool) (args json.RawMessage, why string) {
 	if cut {
 		why += " (the answer was cut at its length limit)"
 	}
-	return json.RawMessage("{}"), fmt.Sprintf("the arguments are no JSON object: %s; what came: %s", why, excerpt(text))
+	return json.RawMessage("{}"), fmt.Sprintf("%s; what came: %s", why, excerpt(text))
 }
 
 // kindOf names a JSON value by its first byte.

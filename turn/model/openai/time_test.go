@@ -189,6 +189,29 @@ func TestABodyThatNeverEndsDoesNotDelayTheReplyBehindDone(t *testing.T) {
 	})
 }
 
+func TestAConnectionIsUsedAgainBehindDone(t *testing.T) {
+	fine := func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		send(w, word("Hi")+finish+"data: [DONE]\n\n")
+	}
+	inBubble(t, 0, fine, func(t *testing.T, c *Client, tr *http.Transport) {
+		dial, dials := tr.DialContext, 0
+		tr.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			dials++
+			return dial(ctx, network, addr)
+		}
+		for range 5 {
+			if _, err, _ := ask(t.Context(), c, nil); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // the connection goes back to the pool on its own time
+		}
+		if dials != 1 {
+			t.Errorf("%d connections for 5 requests", dials)
+		}
+	})
+}
+
 // guarantee 6
 func TestRetriesWaitLongerEachTimeAndEndWithTheLastFailure(t *testing.T) {
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
