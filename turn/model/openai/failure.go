@@ -29,11 +29,7 @@ func truncated(message string) *model.Error {
 	return &model.Error{Code: event.CodeProvider, Message: message, Retryable: true}
 }
 
-// lost is a connection that broke while the answer came.
-func lost(err error) *model.Error {
-	return truncated("the connection to the provider broke before the answer was complete: " + err.Error())
-}
-
+// late is an answer that did not come in time.
 func late(what string, limit time.Duration) *model.Error {
 	return truncated(fmt.Sprintf("%s within %v", what, limit))
 }

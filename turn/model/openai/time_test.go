@@ -250,6 +250,7 @@ func TestRetryAfterIsWaitedForUpToTheCap(t *testing.T) {
 		"past date":    {"Fri, 31 Dec 1999 23:00:00 GMT", baseWait / 2, baseWait},
 		"beyond":       {"86400", maxRetryAfter, maxRetryAfter + time.Second},
 		"beyond a lot": {"1e300", maxRetryAfter, maxRetryAfter + time.Second},
+		"date beyond":  {"Sat, 08 Jan 2000 00:00:00 GMT", maxRetryAfter, maxRetryAfter + time.Second},
 		"nonsense":     {"soon", baseWait / 2, baseWait},
 		"negative":     {"-5", baseWait / 2, baseWait},
 	} {
