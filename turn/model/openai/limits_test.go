@@ -42,7 +42,7 @@ func TestAnEndlessAnswerIsANamedErrorAndMemoryStaysBounded(t *testing.T) {
 		"names":         {"", piece(`"tool_calls":[{"index":0,"function":{"name":"` + big + `"}}]`), "longer than 8 MiB"},
 		"a line":        {"data: ", "x", "longer than 8 MiB"},
 		"a comment":     {": ", "x", "longer than 8 MiB"},
-		"data lines":    {"", "data: x\n", "longer than 8 MiB"},
+		"data lines":    {"", "data: " + big + "\n", "longer than 8 MiB"},
 		"one JSON":      {`{"choices":"`, "x", "longer than 8 MiB"},
 		"empty events":  {"", piece(""), "100000 events in a row"},
 		"empty objects": {"", "data: {}\n\n", "100000 events in a row"},
