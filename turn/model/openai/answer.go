@@ -139,13 +139,14 @@ func (a *answer) delta(d *delta, whole bool) error {
 			at := float64(i)
 			p.Index.f = &at // each is a call of its own
 		}
-		a.kept += a.calls.add(p)
+		kept, err := a.calls.add(p)
+		if err != nil {
+			return err
+		}
+		a.kept += kept
 	}
 	if a.kept > maxAnswer {
 		return tooLong()
-	}
-	if len(a.calls.list) > maxCalls {
-		return &model.Error{Code: event.CodeProvider, Message: fmt.Sprintf("the provider's answer holds more than %d tool calls", maxCalls)}
 	}
 	if len(thought) > 0 && a.member == "" {
 		a.member = member
