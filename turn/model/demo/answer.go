@@ -82,36 +82,45 @@ func describe(question string, r result) string {
 
 // describeFile answers what was asked about a file, else it shows the file's start.
 func describeFile(question, file, text string) string {
-	lines := unnumbered(text)
+	lines, notes := unnumbered(text)
 	heading, found := firstHeading(lines)
-	size := fmt.Sprintf("%s holds %s.", file, plural(len(lines), "line"))
+	said := fmt.Sprintf("%s came back with %s.", file, plural(len(lines), "line"))
 	switch {
 	case strings.Contains(question, "heading") && found:
-		return fmt.Sprintf("The first heading of %s is: %s", file, heading)
+		said = fmt.Sprintf("The first heading of %s is: %s", file, heading)
 	case strings.Contains(question, "heading"):
-		return fmt.Sprintf("There is no heading in %s.", file)
-	case strings.Contains(question, "line"):
-		return size
+		said = fmt.Sprintf("There is no heading in what came back of %s.", file)
+	case !strings.Contains(question, "line"):
+		said += shown(lines)
 	}
-	return size + shown(lines)
+	if len(notes) > 0 {
+		said += "\n\nThe tool adds: " + strings.Join(notes, " ")
+	}
+	return said
 }
 
 // numbered is a line as Read returns it.
 var numbered = regexp.MustCompile(`^\s*\d+(→|\t)`)
 
-// unnumbered gives the lines of a file without the numbers that Read put before them.
-func unnumbered(text string) []string {
-	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
-	var out []string
-	for _, l := range lines {
+// unnumbered gives the lines of a file without the numbers that Read put before them,
+// and apart from these what it had to say itself.
+func unnumbered(text string) (lines, notes []string) {
+	for l := range strings.Lines(text) {
+		l = strings.TrimRight(l, "\r\n")
 		if at := numbered.FindStringIndex(l); at != nil {
-			out = append(out, strings.TrimSuffix(l[at[1]:], "\r"))
+			lines = append(lines, l[at[1]:])
+		} else if isNote(l) {
+			notes = append(notes, l)
+		} else if l != "" {
+			lines = append(lines, l) // of a tool that does not number
 		}
 	}
-	if out == nil && text != "" {
-		return lines // not numbered at all
-	}
-	return out
+	return lines, notes
+}
+
+// isNote tells whether a line is a tool's own remark: they stand in brackets.
+func isNote(line string) bool {
+	return strings.HasPrefix(line, "[") && strings.HasSuffix(line, "]") || strings.HasPrefix(line, "(") && strings.HasSuffix(line, ")")
 }
 
 var (
@@ -144,7 +153,7 @@ func firstHeading(lines []string) (string, bool) {
 func entries(text string) []string {
 	var out []string
 	for _, l := range nonEmpty(text) {
-		if !strings.HasPrefix(l, "(") && !strings.HasPrefix(l, "No files") && !strings.HasPrefix(l, "No matches") {
+		if !isNote(l) && !strings.HasPrefix(l, "No file") && !strings.HasPrefix(l, "No match") {
 			out = append(out, l)
 		}
 	}

@@ -3,6 +3,7 @@ package demo
 import (
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 	"time"
 
@@ -76,8 +77,13 @@ type response struct {
 	calls  []model.Call
 }
 
+// word is a word and the white space behind it, or white space at the front.
+var word = regexp.MustCompile(`\S*\s+|\S+`)
+
 // say streams a text word by word.
-func say(text string) response { return response{chunks: strings.SplitAfter(text, " ")} }
+func say(text string) response {
+	return response{chunks: word.FindAllString(strings.ToValidUTF8(text, "\uFFFD"), -1)}
+}
 
 // respond decides on the newest user message and what was called for it since.
 func respond(req model.Request) response {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"hitchpost/turn/model"
 )
@@ -183,8 +184,17 @@ func takes(t model.Tool, member string) bool {
 
 // split takes the first word off, in lower case.
 func split(text string) (verb, rest string) {
-	verb, rest, _ = strings.Cut(strings.TrimSpace(text), " ")
-	return strings.ToLower(strings.TrimRight(verb, ":,")), strings.TrimSpace(rest)
+	verb, rest = firstWord(text)
+	return strings.ToLower(strings.TrimRight(verb, ":,")), rest
+}
+
+// firstWord is what stands before the first white space, and what behind it.
+func firstWord(text string) (word, rest string) {
+	text = strings.TrimSpace(text)
+	if at := strings.IndexFunc(text, unicode.IsSpace); at > 0 {
+		return text[:at], strings.TrimSpace(text[at:])
+	}
+	return text, ""
 }
 
 // cutWord takes a leading word off, in any case of letters.
@@ -204,8 +214,8 @@ func operand(text string) (word, rest string) {
 			return text[1 : 1+end], strings.TrimSpace(text[2+end:])
 		}
 	}
-	word, rest, _ = strings.Cut(text, " ")
-	return strings.TrimRight(word, ".,;:!?"), strings.TrimSpace(rest)
+	word, rest = firstWord(text)
+	return strings.TrimRight(word, ".,;:!?"), rest
 }
 
 // unquoted takes quotes off that surround the whole text.

@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 
@@ -71,26 +70,23 @@ func (a *answer) ending() error {
 
 // event takes in the data of one event.
 func (a *answer) event(name string, data []byte) error {
-	var c chunk
-	if err := json.Unmarshal(data, &c); err != nil {
-		if name == "error" {
-			return complaint{message: plain(data)}.reported()
-		}
-		if json.Valid(data) {
-			err = errors.New("it is no object")
-		}
+	c, err := decode(data)
+	if err != nil && name == "error" {
+		return complaint{message: plain(data)}.reported()
+	}
+	if err != nil {
 		return malformed(err)
 	}
 	before := a.kept
-	for i := range c.Choices.v {
-		if err := a.choice(&c.Choices.v[i]); err != nil {
+	for i := range c.Choices {
+		if err := a.choice(&c.Choices[i]); err != nil {
 			return err
 		}
 	}
-	if u := usageOf(&c.Usage.v); u != nil {
+	if u := usageOf(&c.Usage); u != nil {
 		a.usage = u // the last one wins
 	}
-	if found, ok := complaintIn(name, &c, data); ok {
+	if found, ok := complaintIn(name, c, data); ok {
 		return found.reported()
 	}
 	if a.stop == "error" {
@@ -119,9 +115,9 @@ func (a *answer) choice(c *choice) error {
 	}
 	switch {
 	case c.Delta != nil:
-		return a.delta(&c.Delta.v, false)
+		return a.delta(c.Delta, false)
 	case c.Message != nil:
-		return a.delta(&c.Message.v, true)
+		return a.delta(c.Message, true)
 	}
 	return nil
 }
@@ -133,23 +129,24 @@ func (a *answer) delta(d *delta, whole bool) error {
 		thought, member = d.Reasoning, memberReasoning // some send both, alike
 	}
 	a.kept += len(thought) + len(d.Content) + len(d.Refusal)
-	for _, raw := range d.ReasoningDetails.v {
+	for _, raw := range d.ReasoningDetails {
 		a.kept += len(raw)
 		a.details = append(a.details, raw)
 	}
-	for i := range d.ToolCalls.v {
-		p := &d.ToolCalls.v[i]
+	for i := range d.ToolCalls {
+		p := &d.ToolCalls[i]
 		if whole {
 			at := float64(i)
 			p.Index.f = &at // each is a call of its own
 		}
-		a.kept += a.calls.add(p)
+		kept, err := a.calls.add(p)
+		if err != nil {
+			return err
+		}
+		a.kept += kept
 	}
 	if a.kept > maxAnswer {
 		return tooLong()
-	}
-	if len(a.calls.list) > maxCalls {
-		return &model.Error{Code: event.CodeProvider, Message: fmt.Sprintf("the provider's answer holds more than %d tool calls", maxCalls)}
 	}
 	if len(thought) > 0 && a.member == "" {
 		a.member = member

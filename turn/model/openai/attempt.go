@@ -66,12 +66,18 @@ func (c *Client) setHeaders(h http.Header) {
 	}
 }
 
-// ended says why the context ended, if that is what err comes from.
+// ended says why the context ended, which is where an error of the transport comes from
+// then; else it is err.
 func ended(ctx context.Context, err error) error {
-	if err != nil && ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
+}
+
+// lost is a connection that broke, or was cut, while the answer came.
+func lost(ctx context.Context, err error) error {
+	return ended(ctx, truncated("the connection to the provider broke before the answer was complete: "+err.Error()))
 }
 
 // read takes the body of a 200 for what it is, whatever its content type says.
@@ -82,14 +88,14 @@ func (c *Client) read(ctx context.Context, body io.Reader, a *answer, dog *watch
 	case err == io.EOF:
 		return truncated("the provider answered with nothing")
 	case err != nil:
-		return ended(ctx, lost(err))
+		return lost(ctx, err)
 	case first == '{' || first == '[':
-		return ended(ctx, readWhole(src, a))
+		return readWhole(ctx, src, a)
 	case first == '<':
 		return notAModel()
 	}
-	if err := readStream(sse.NewReader(src), a, dog); err != nil {
-		return ended(ctx, err)
+	if err := readStream(ctx, sse.NewReader(src), a, dog, c.tail()); err != nil {
+		return err
 	}
 	dog.enter(drainWait, errDrained)
 	io.Copy(io.Discard, io.LimitReader(src, drainSize))
@@ -121,7 +127,7 @@ func sniff(src *bufio.Reader) (byte, error) {
 }
 
 // readWhole reads an answer that is one JSON value.
-func readWhole(src io.Reader, a *answer) error {
+func readWhole(ctx context.Context, src io.Reader, a *answer) error {
 	limited := &io.LimitedReader{R: src, N: maxAnswer + 1}
 	var raw json.RawMessage
 	if err := json.NewDecoder(limited).Decode(&raw); err != nil {
@@ -132,7 +138,7 @@ func readWhole(src io.Reader, a *answer) error {
 		case errors.As(err, &syntax):
 			return malformed(err)
 		}
-		return lost(err)
+		return lost(ctx, err)
 	}
 	if err := a.event("", unlisted(raw)); err != nil {
 		return err
@@ -141,8 +147,17 @@ func readWhole(src io.Reader, a *answer) error {
 	return a.ending()
 }
 
-// readStream reads events until [DONE], or an error.
-func readStream(events *sse.Reader, a *answer, dog *watchdog) error {
+// tail is how long to wait behind a finish reason.
+func (c *Client) tail() time.Duration {
+	if stall := c.cfg.Timeouts.Stall; stall > 0 {
+		return min(stall, tailWait)
+	}
+	return tailWait
+}
+
+// readStream reads events until [DONE], or an error. It waits for tail behind a finish
+// reason.
+func readStream(ctx context.Context, events *sse.Reader, a *answer, dog *watchdog, tail time.Duration) error {
 	waiting := false // for what stands behind the finish reason
 	for {
 		ev, err := events.Next()
@@ -154,7 +169,7 @@ func readStream(events *sse.Reader, a *answer, dog *watchdog) error {
 		case err == io.EOF:
 			return a.ending()
 		case err != nil:
-			return lost(err)
+			return lost(ctx, err)
 		}
 		data := bytes.TrimSpace(ev.Data)
 		if len(data) == 0 {
@@ -172,7 +187,7 @@ func readStream(events *sse.Reader, a *answer, dog *watchdog) error {
 		}
 		if a.stop != "" && !waiting {
 			waiting = true
-			dog.enter(tailWait, errDrained)
+			dog.enter(tail, errDrained)
 		}
 		if !waiting {
 			dog.progress()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"hitchpost/turn/event"
 	"hitchpost/turn/model"
 )
 
@@ -34,8 +35,8 @@ type call struct {
 }
 
 // add takes in one piece and returns how many bytes are kept of it.
-func (c *calls) add(p *callPiece) int {
-	f := &p.Function.v
+func (c *calls) add(p *callPiece) (kept int, err error) {
+	f := &p.Function
 	id, name := string(p.ID), string(f.Name)
 	index, indexed := c.indexOf(p)
 	at := c.find(index, indexed, id)
@@ -43,13 +44,23 @@ func (c *calls) add(p *callPiece) int {
 		at = &call{index: index}
 		c.list = append(c.list, at)
 	}
+	if len(c.list) > maxCalls {
+		return 0, overdone(fmt.Sprintf("more than %d tool calls", maxCalls))
+	}
+	if len(at.name)+len(name) > maxName {
+		return 0, overdone(fmt.Sprintf("a tool's name of more than %d bytes", maxName))
+	}
 	if at.id == "" {
 		at.id = id
 	}
 	at.name = c.joined(at.name, name)
 	at.args = append(at.args, f.Arguments...)
 	at.shape.add(f.Arguments)
-	return len(id) + len(name) + len(f.Arguments)
+	return len(id) + len(name) + len(f.Arguments), nil
+}
+
+func overdone(what string) *model.Error {
+	return &model.Error{Code: event.CodeProvider, Message: "the provider's answer holds " + what}
 }
 
 // indexOf is the index of a piece; a missing one is that of the newest call.
@@ -155,7 +166,7 @@ func object(at *call, cut bool) (args json.RawMessage, why string) {
 	if cut {
 		why += " (the answer was cut at its length limit)"
 	}
-	return json.RawMessage("{}"), fmt.Sprintf("the arguments are no JSON object: %s; what came: %s", why, excerpt(text))
+	return json.RawMessage("{}"), fmt.Sprintf("%s; what came: %s", why, excerpt(text))
 }
 
 // kindOf names a JSON value by its first byte.

@@ -20,6 +20,8 @@ const (
 	maxAnswer = 8 << 20
 	// maxCalls bounds the calls of one answer.
 	maxCalls = 1024
+	// maxName bounds the name of a call, in bytes; it is compared with each piece.
+	maxName = 1024
 	// maxHollow bounds the events in a row that bring nothing.
 	maxHollow = 100_000
 

@@ -108,13 +108,24 @@ func TestAKeyNeverFollowsARedirectToAnotherHost(t *testing.T) {
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		p := newProvider(t, scripted{status: status, header: http.Header{"Location": {other.URL + "/v1/chat/completions?token=x"}}})
 		_, err, _ := ask(context.Background(), p.client(t, func(cfg *Config) { cfg.Retries = 3 }), nil)
-		isFailure(t, err, event.CodeConfig, false, "redirect to "+other.URL+", which is not followed")
+		isFailure(t, err, event.CodeConfig, false, "redirect to "+other.URL+"/v1/chat/completions, which is not followed")
 		if len(p.seen()) != 1 {
 			t.Errorf("%d: asked %d times", status, len(p.seen()))
 		}
 	}
 	if n := len(other.seen()); n != 0 {
 		t.Errorf("the other host was asked %d times", n)
+	}
+}
+
+func TestARedirectThatWouldTurnTheRequestIntoAnotherIsNotFollowed(t *testing.T) {
+	for _, status := range []int{301, 302, 303} {
+		p := newProvider(t, scripted{status: status, header: http.Header{"Location": {"/login"}}})
+		_, err, _ := ask(context.Background(), p.client(t, nil), nil)
+		isFailure(t, err, event.CodeConfig, false, "redirect to "+p.URL+"/login, which is not followed")
+		if len(p.seen()) != 1 {
+			t.Errorf("%d: asked %d times", status, len(p.seen()))
+		}
 	}
 }
 
@@ -218,25 +229,21 @@ func TestOneClientServesManyStreamsAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-func TestAConnectionIsUsedAgainBehindDone(t *testing.T) {
-	p := newProvider(t)
-	var mu sync.Mutex
-	conns := map[string]bool{}
-	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		conns[r.RemoteAddr] = true
-		mu.Unlock()
-		send(w, word("Hi")+finish+"data: [DONE]\n\n")
-	})
-	c := p.client(t, nil)
-	for range 5 {
-		if _, err, _ := ask(context.Background(), c, nil); err != nil {
-			t.Fatal(err)
+func TestTheFirstByteLimitHoldsOverHTTP2Too(t *testing.T) {
+	srv := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.ProtoMajor != 2 {
+			t.Errorf("asked over %s", r.Proto)
 		}
-	}
-	if len(conns) != 1 {
-		t.Errorf("%d connections for 5 requests", len(conns))
-	}
+		<-r.Context().Done()
+	}))
+	srv.EnableHTTP2 = true
+	srv.StartTLS()
+	defer srv.Close()
+	c := New(Config{BaseURL: srv.URL, Timeouts: model.Timeouts{Connect: 10 * time.Second, FirstByte: 100 * time.Millisecond}})
+	defer c.Close()
+	c.http.Transport.(*http.Transport).TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
+	_, err, _ := ask(context.Background(), c, nil)
+	isFailure(t, err, event.CodeProvider, true, "did not begin to answer within 100ms")
 }
 
 func TestACancelOverASocketClosesTheProvidersConnection(t *testing.T) {

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/tls"
 	"encoding/json"
 	"errors"
@@ -28,11 +29,7 @@ func truncated(message string) *model.Error {
 	return &model.Error{Code: event.CodeProvider, Message: message, Retryable: true}
 }
 
-// lost is a connection that broke while the answer came.
-func lost(err error) *model.Error {
-	return truncated("the connection to the provider broke before the answer was complete: " + err.Error())
-}
-
+// late is an answer that did not come in time.
 func late(what string, limit time.Duration) *model.Error {
 	return truncated(fmt.Sprintf("%s within %v", what, limit))
 }
@@ -97,8 +94,8 @@ func complaintOf(raw json.RawMessage) (complaint, bool) {
 		c.message += ": " + upstream // a router's own message only says that there was one
 	}
 	for _, number := range []string{c.code, plain(o.Status)} {
-		if n, err := strconv.Atoi(number); err == nil && c.status == 0 {
-			c.status = n
+		if n, err := strconv.Atoi(number); err == nil && n >= 400 && n < 600 && c.status == 0 {
+			c.status = n // other numbers are a provider's own
 		}
 	}
 	if c.message == "" {
@@ -130,7 +127,7 @@ func complaintIn(name string, c *chunk, data []byte) (complaint, bool) {
 	if found, ok := complaintOf(c.Error); ok {
 		return found, true
 	}
-	alone := c.Choices.v == nil && (len(c.Message) > 0 || len(c.Detail) > 0)
+	alone := c.Choices == nil && (len(c.Message) > 0 || len(c.Detail) > 0)
 	if alone || name == "error" {
 		return complaintOf(data)
 	}
@@ -150,8 +147,8 @@ func statusError(resp *http.Response, body []byte) *model.Error {
 	default:
 		c.message = string(body)
 	}
-	if to := resp.Header.Get("Location"); to != "" && resp.StatusCode/100 == 3 {
-		return redirected(resp, to)
+	if resp.StatusCode/100 == 3 {
+		return redirected(resp)
 	}
 	e := c.failure(fmt.Sprintf("the provider answered %d %s", resp.StatusCode, http.StatusText(resp.StatusCode)))
 	e.Status = resp.StatusCode
@@ -168,14 +165,14 @@ func unlisted(raw []byte) []byte {
 	return raw
 }
 
-// redirected names the host of the redirect that was not followed, never its query.
-func redirected(resp *http.Response, to string) *model.Error {
-	host := "another address"
-	if u, err := url.Parse(to); err == nil && u.Host != "" {
-		host = u.Scheme + "://" + u.Host
+// redirected names where the redirect that was not followed leads, without its query.
+func redirected(resp *http.Response) *model.Error {
+	where := "another address"
+	if u, err := resp.Location(); err == nil {
+		where = u.Scheme + "://" + u.Host + u.EscapedPath()
 	}
 	return &model.Error{Code: event.CodeConfig, Status: resp.StatusCode, Message: fmt.Sprintf(
-		"the provider answered %d with a redirect to %s, which is not followed, as the key belongs to base_url alone; set base_url to the address meant", resp.StatusCode, host)}
+		"the provider answered %d with a redirect to %s, which is not followed, as the request and its key belong to base_url; set base_url to the address meant", resp.StatusCode, where)}
 }
 
 // failure makes an *Error of what the provider said.
@@ -184,8 +181,8 @@ func (c complaint) failure(intro string) *model.Error {
 	if c.message != "" {
 		e.Message += ": " + c.message
 	}
-	if c.code != "" && !strings.Contains(intro, c.code) && !strings.Contains(c.message, c.code) {
-		e.Message += " (" + c.code + ")"
+	if word := cmp.Or(c.code, c.kind); !strings.Contains(e.Message, word) {
+		e.Message += " (" + word + ")"
 	}
 	label := strings.ToLower(c.code + " " + c.kind)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strings"
 	"testing"
 	"time"
 )
@@ -11,24 +12,31 @@ import (
 // TestMain fails when a goroutine outlives the tests: every stream, timer and
 // connection must have ended with what it belonged to.
 func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
 	code := m.Run()
-	if code == 0 && !settled(before) {
-		buf := make([]byte, 1<<20)
-		fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", buf[:runtime.Stack(buf, true)])
+	if left := leftBehind(); code == 0 && left != "" {
+		fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", left)
 		code = 1
 	}
 	os.Exit(code)
 }
 
-// settled waits for connections that were closed to be gone: their goroutines end
-// on their own, after Close has returned.
-func settled(want int) bool {
+// leftBehind is the stacks of the goroutines, other than this one, that run code of
+// this package or of net/http. Connections that were closed get time to be gone.
+func leftBehind() string {
+	var left []string
 	for range 200 {
-		if runtime.NumGoroutine() <= want {
-			return true
+		buf := make([]byte, 1<<20)
+		stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
+		left = nil
+		for _, s := range stacks[1:] {
+			if strings.Contains(s, "net/http") || strings.Contains(s, "model/openai") {
+				left = append(left, s)
+			}
+		}
+		if left == nil {
+			return ""
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
-	return false
+	return strings.Join(left, "\n\n")
 }

@@ -171,9 +171,9 @@ func (p *provider) seen() []recorded {
 
 const testKey = "sk-test-0123456789"
 
-// client is a client of the provider with small times.
+// client is a client of the provider that does not wait between tries.
 func (p *provider) client(t testing.TB, change func(*Config)) *Client {
-	cfg := Config{BaseURL: p.URL + "/v1", APIKey: testKey, Timeouts: model.Timeouts{Connect: 5 * time.Second, FirstByte: 5 * time.Second, Stall: 5 * time.Second}}
+	cfg := Config{BaseURL: p.URL + "/v1", APIKey: testKey, Timeouts: limits}
 	if change != nil {
 		change(&cfg)
 	}

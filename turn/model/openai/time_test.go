@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -45,12 +45,7 @@ var limits = model.Timeouts{Connect: 10 * time.Second, FirstByte: time.Minute, S
 func inBubble(t *testing.T, retries int, h http.HandlerFunc, f func(t *testing.T, c *Client, transport *http.Transport)) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
-		var handlers sync.WaitGroup // they may be asleep when their connection is closed
-		srv := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			handlers.Add(1)
-			defer handlers.Done()
-			h(w, r)
-		})}
+		srv := &http.Server{Handler: h}
 		served := make(chan struct{})
 		go func() { defer close(served); srv.Serve(p) }()
 		c := New(Config{BaseURL: "http://model.test/v1", Retries: retries, Timeouts: limits})
@@ -61,7 +56,7 @@ func inBubble(t *testing.T, retries int, h http.HandlerFunc, f func(t *testing.T
 		c.Close()
 		srv.Close()
 		<-served
-		handlers.Wait()
+		time.Sleep(time.Hour) // on the fake clock: a handler that sleeps wakes up and sees that it is over
 	})
 }
 
@@ -189,6 +184,29 @@ func TestABodyThatNeverEndsDoesNotDelayTheReplyBehindDone(t *testing.T) {
 	})
 }
 
+func TestAConnectionIsUsedAgainBehindDone(t *testing.T) {
+	fine := func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		send(w, word("Hi")+finish+"data: [DONE]\n\n")
+	}
+	inBubble(t, 0, fine, func(t *testing.T, c *Client, tr *http.Transport) {
+		dial, dials := tr.DialContext, 0
+		tr.DialContext = func(ctx context.Context, network, addr string) (net.Conn, error) {
+			dials++
+			return dial(ctx, network, addr)
+		}
+		for range 5 {
+			if _, err, _ := ask(t.Context(), c, nil); err != nil {
+				t.Fatal(err)
+			}
+			synctest.Wait() // the connection goes back to the pool on its own time
+		}
+		if dials != 1 {
+			t.Errorf("%d connections for 5 requests", dials)
+		}
+	})
+}
+
 // guarantee 6
 func TestRetriesWaitLongerEachTimeAndEndWithTheLastFailure(t *testing.T) {
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
@@ -227,6 +245,7 @@ func TestRetryAfterIsWaitedForUpToTheCap(t *testing.T) {
 		"past date":    {"Fri, 31 Dec 1999 23:00:00 GMT", baseWait / 2, baseWait},
 		"beyond":       {"86400", maxRetryAfter, maxRetryAfter + time.Second},
 		"beyond a lot": {"1e300", maxRetryAfter, maxRetryAfter + time.Second},
+		"date beyond":  {"Sat, 08 Jan 2000 00:00:00 GMT", maxRetryAfter, maxRetryAfter + time.Second},
 		"nonsense":     {"soon", baseWait / 2, baseWait},
 		"negative":     {"-5", baseWait / 2, baseWait},
 	} {
@@ -272,10 +291,10 @@ func TestA13ACancelEndsTheStreamAtOnceWhereverItIs(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			left := false
+			var left atomic.Bool
 			watched := func(w http.ResponseWriter, r *http.Request) {
 				h(w, r)
-				left = true
+				left.Store(true)
 			}
 			inBubble(t, 3, watched, func(t *testing.T, c *Client, _ *http.Transport) {
 				ctx, cancel := context.WithCancelCause(t.Context())
@@ -285,7 +304,7 @@ func TestA13ACancelEndsTheStreamAtOnceWhereverItIs(t *testing.T) {
 					t.Errorf("%v, after %v", err, took)
 				}
 				synctest.Wait()
-				if !left {
+				if !left.Load() {
 					t.Error("the provider still has its connection")
 				}
 			})

@@ -3,16 +3,15 @@ package openai
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"math"
 	"strconv"
 )
 
-// chunk is one event of a stream, or the whole of an answer that is no stream. Every
-// type below takes any JSON value: what a provider got wrong in one member must not
-// lose the others.
+// chunk is one event of a stream, or the whole of an answer that is no stream.
 type chunk struct {
-	Choices lax[[]choice]   `json:"choices"`
-	Usage   lax[usage]      `json:"usage"`
+	Choices []choice        `json:"choices"`
+	Usage   usage           `json:"usage"`
 	Error   json.RawMessage `json:"error"`
 
 	// Of an error that stands where a chunk should.
@@ -21,28 +20,28 @@ type chunk struct {
 }
 
 type choice struct {
-	Index        number      `json:"index"`
-	Delta        *lax[delta] `json:"delta"`
-	Message      *lax[delta] `json:"message"` // of an answer that is no stream
-	FinishReason text        `json:"finish_reason"`
+	Index        number `json:"index"`
+	Delta        *delta `json:"delta"`
+	Message      *delta `json:"message"` // of an answer that is no stream
+	FinishReason text   `json:"finish_reason"`
 }
 
 type delta struct {
-	Content          text             `json:"content"`
-	Reasoning        text             `json:"reasoning"`
-	ReasoningContent text             `json:"reasoning_content"`
-	ReasoningDetails lax[[]rawJSON]   `json:"reasoning_details"`
-	Refusal          text             `json:"refusal"`
-	ToolCalls        lax[[]callPiece] `json:"tool_calls"`
+	Content          text              `json:"content"`
+	Reasoning        text              `json:"reasoning"`
+	ReasoningContent text              `json:"reasoning_content"`
+	ReasoningDetails []json.RawMessage `json:"reasoning_details"`
+	Refusal          text              `json:"refusal"`
+	ToolCalls        []callPiece       `json:"tool_calls"`
 }
 
 type callPiece struct {
 	Index    number `json:"index"`
 	ID       text   `json:"id"`
-	Function lax[struct {
+	Function struct {
 		Name      text      `json:"name"`
 		Arguments arguments `json:"arguments"`
-	}] `json:"function"`
+	} `json:"function"`
 }
 
 type usage struct {
@@ -51,17 +50,19 @@ type usage struct {
 	Cost             number `json:"cost"`
 }
 
-type rawJSON = json.RawMessage
-
-// lax is a T, or its zero value where something else came.
-type lax[T any] struct{ v T }
-
-func (l *lax[T]) UnmarshalJSON(b []byte) error {
-	var v T
-	if json.Unmarshal(b, &v) == nil {
-		l.v = v
+// decode reads a chunk. A member of another type than expected stays at its zero value
+// and costs only itself; a provider that got one wrong may have the others right.
+func decode(data []byte) (*chunk, error) {
+	var c chunk
+	err := json.Unmarshal(data, &c) // skips what does not fit, and goes on
+	var mismatch *json.UnmarshalTypeError
+	if !errors.As(err, &mismatch) {
+		return &c, err
 	}
-	return nil
+	if data[0] != '{' {
+		return nil, errors.New("it is no object")
+	}
+	return &c, nil
 }
 
 // text is a string as bytes (see runes), nil for null. A list of parts is the text of
@@ -73,13 +74,12 @@ func (t *text) UnmarshalJSON(b []byte) error {
 	case '"':
 		*t = unquote(make([]byte, 0, len(b)-2), b[1:len(b)-1])
 	case '[':
-		var parts []lax[struct {
+		var parts []struct {
 			Text text `json:"text"`
-		}]
-		if json.Unmarshal(b, &parts) == nil {
-			for _, p := range parts {
-				*t = append(*t, p.v.Text...)
-			}
+		}
+		json.Unmarshal(b, &parts) // what does not fit has no text
+		for _, p := range parts {
+			*t = append(*t, p.Text...)
 		}
 	}
 	return nil
