@@ -2,19 +2,19 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
 	"strings"
 
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/model/httpstream"
+	"hitchpost/turn/model/piece"
 )
 
 // answer is what has come of one answer.
 type answer struct {
-	emit    func(model.Delta)
-	emitted bool // a delta of text or reasoning; nothing is tried again after it
+	emit func(model.Delta)
 
-	text, reasoning, refusal piecewise
+	text, reasoning, refusal piece.Text
 	member                   string // the name that the reasoning came under
 	details                  []json.RawMessage
 	calls                    calls
@@ -23,25 +23,6 @@ type answer struct {
 	done                     bool   // [DONE], or the end of an answer that is no stream
 	choices                  bool   // at least one came
 	kept                     int    // bytes
-	hollow                   int    // events in a row that brought nothing
-}
-
-// piecewise is a text that comes in pieces.
-type piecewise struct {
-	runes
-	all strings.Builder
-}
-
-func (p *piecewise) add(piece []byte) string {
-	s := p.push(piece)
-	p.all.WriteString(s)
-	return s
-}
-
-func (p *piecewise) end() string {
-	s := p.flush()
-	p.all.WriteString(s)
-	return s
 }
 
 func newAnswer(offered []model.Tool, emit func(model.Delta)) *answer {
@@ -55,54 +36,56 @@ func newAnswer(offered []model.Tool, emit func(model.Delta)) *answer {
 // complete tells whether the provider said that this is all (guarantees 1 and 2).
 func (a *answer) complete() bool { return a.choices && (a.stop != "" || a.done) }
 
-// ending judges the end of the stream.
-func (a *answer) ending() error {
+// End implements httpstream.Answer.
+func (a *answer) End(marked bool) error {
+	a.done = a.done || marked
 	switch {
 	case a.complete():
 		return nil
 	case a.done:
-		return truncated("the provider's answer holds no choice")
+		return httpstream.Truncated("the provider's answer holds no choice")
 	case !a.choices:
-		return truncated("the provider's stream ended without an answer")
+		return httpstream.Truncated("the provider's stream ended without an answer")
 	}
-	return truncated("the provider's stream ended before the answer was complete")
+	return httpstream.Truncated("the provider's stream ended before the answer was complete")
 }
 
-// event takes in the data of one event.
-func (a *answer) event(name string, data []byte) error {
-	c, err := decode(data)
+// Kept implements httpstream.Answer.
+func (a *answer) Kept() int { return a.kept }
+
+// Event implements httpstream.Answer.
+func (a *answer) Event(name string, data []byte) (httpstream.Progress, error) {
+	var c chunk
+	err := piece.Decode(data, &c)
 	if err != nil && name == "error" {
-		return complaint{message: plain(data)}.reported()
+		found, _ := httpstream.ComplaintOf(data)
+		return 0, found.Reported()
 	}
 	if err != nil {
-		return malformed(err)
+		return 0, httpstream.Malformed(err)
 	}
-	before := a.kept
 	for i := range c.Choices {
 		if err := a.choice(&c.Choices[i]); err != nil {
-			return err
+			return 0, err
 		}
 	}
 	if u := usageOf(&c.Usage); u != nil {
 		a.usage = u // the last one wins
 	}
-	if found, ok := complaintIn(name, c, data); ok {
-		return found.reported()
+	if found, ok := complaintIn(name, &c, data); ok {
+		return 0, found.Reported()
 	}
 	if a.stop == "error" {
-		return complaint{}.failure("the provider ended its answer with an error and did not say which")
+		return 0, httpstream.Complaint{}.Failure("the provider ended its answer with an error and did not say which")
 	}
-	if a.hollow++; a.kept > before {
-		a.hollow = 0
+	if a.complete() {
+		return httpstream.Tail, nil
 	}
-	if a.hollow > maxHollow {
-		return &model.Error{Code: event.CodeProvider, Message: fmt.Sprintf("the provider sent %d events in a row with nothing in them", maxHollow)}
-	}
-	return nil
+	return httpstream.More, nil
 }
 
 func (a *answer) choice(c *choice) error {
-	if c.Index.f != nil && *c.Index.f != 0 {
+	if c.Index.Value != nil && *c.Index.Value != 0 {
 		return nil // one was asked for
 	}
 	whole := c.Delta == nil && c.Message != nil
@@ -137,7 +120,7 @@ func (a *answer) delta(d *delta, whole bool) error {
 		p := &d.ToolCalls[i]
 		if whole {
 			at := float64(i)
-			p.Index.f = &at // each is a call of its own
+			p.Index.Value = &at // each is a call of its own
 		}
 		kept, err := a.calls.add(p)
 		if err != nil {
@@ -145,39 +128,35 @@ func (a *answer) delta(d *delta, whole bool) error {
 		}
 		a.kept += kept
 	}
-	if a.kept > maxAnswer {
-		return tooLong()
-	}
 	if len(thought) > 0 && a.member == "" {
 		a.member = member
 	}
-	a.tell(model.Delta{Reasoning: a.reasoning.add(thought)})
-	a.tell(model.Delta{Text: a.text.add(d.Content)})
-	a.refusal.add(d.Refusal)
+	a.tell(model.Delta{Reasoning: a.reasoning.Add(thought)})
+	a.tell(model.Delta{Text: a.text.Add(d.Content)})
+	a.refusal.Add(d.Refusal)
 	return nil
 }
 
 // tell emits a delta unless it is empty.
 func (a *answer) tell(d model.Delta) {
 	if d.Text != "" || d.Reasoning != "" {
-		a.emitted = true
 		a.emit(d)
 	}
 }
 
-// reply is the complete answer, or the refusal that it is.
-func (a *answer) reply() (model.Reply, error) {
-	a.tell(model.Delta{Reasoning: a.reasoning.end()})
-	a.tell(model.Delta{Text: a.text.end()})
-	a.refusal.end()
-	if why := a.refusal.all.String(); why != "" {
+// Reply implements httpstream.Answer.
+func (a *answer) Reply() (model.Reply, error) {
+	a.tell(model.Delta{Reasoning: a.reasoning.End()})
+	a.tell(model.Delta{Text: a.text.End()})
+	a.refusal.End()
+	if why := a.refusal.String(); why != "" {
 		return model.Reply{}, &model.Error{Code: event.CodeModelRefusal, Message: "the model refused: " + why}
 	}
 	if a.stop == "content_filter" {
 		return model.Reply{}, &model.Error{Code: event.CodeModelRefusal, Message: "the provider's content filter stopped the answer"}
 	}
 	return model.Reply{
-		Text:      a.text.all.String(),
+		Text:      a.text.String(),
 		Reasoning: a.thoughts(),
 		Calls:     a.calls.finished(a.stop),
 		Usage:     a.usage,
@@ -194,14 +173,14 @@ func (a *answer) thoughts() *model.Reasoning {
 		o.Details, _ = json.Marshal(a.details) // each was valid JSON
 	}
 	raw, _ := json.Marshal(o)
-	return &model.Reasoning{Text: a.reasoning.all.String(), Opaque: raw}
+	return &model.Reasoning{Text: a.reasoning.String(), Opaque: raw}
 }
 
 // usageOf is what was told, nil for nothing.
 func usageOf(u *usage) *event.Usage {
-	out := event.Usage{PromptTokens: u.PromptTokens.count(), CompletionTokens: u.CompletionTokens.count()}
-	if u.Cost.f != nil && *u.Cost.f >= 0 {
-		out.Cost = u.Cost.f
+	out := event.Usage{PromptTokens: u.PromptTokens.Count(), CompletionTokens: u.CompletionTokens.Count()}
+	if u.Cost.Value != nil && *u.Cost.Value >= 0 {
+		out.Cost = u.Cost.Value
 	}
 	if out == (event.Usage{}) {
 		return nil

@@ -17,47 +17,48 @@ import (
 
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/model/httpstream"
 )
 
 func TestTheRequestGoesToChatCompletionsWithTheKeyAndTheHeaders(t *testing.T) {
-	p := newProvider(t, scripted{status: 200, body: word("ok") + finish})
-	c := p.client(t, func(cfg *Config) {
+	p := newProvider(t, scripted{Status: 200, Body: word("ok") + finish})
+	c := client(t, p, func(cfg *Config) {
 		cfg.BaseURL += "/?api-version=2"
 		cfg.Headers = map[string]string{"X-Title": "hitchpost"}
 	})
 	if _, err, _ := ask(context.Background(), c, nil); err != nil {
 		t.Fatal(err)
 	}
-	got := p.seen()[0]
-	if got.path != "/v1/chat/completions?api-version=2" {
-		t.Errorf("path %s", got.path)
+	got := p.Seen()[0]
+	if got.Path != "/v1/chat/completions?api-version=2" {
+		t.Errorf("path %s", got.Path)
 	}
 	for name, want := range map[string]string{"Authorization": "Bearer " + testKey, "X-Title": "hitchpost", "Content-Type": "application/json", "Accept": "text/event-stream"} {
-		if got.header.Get(name) != want {
-			t.Errorf("%s: %q", name, got.header.Get(name))
+		if got.Header.Get(name) != want {
+			t.Errorf("%s: %q", name, got.Header.Get(name))
 		}
 	}
-	if !strings.Contains(got.body, `"stream":true,"stream_options":{"include_usage":true}`) {
-		t.Errorf("body %s", got.body)
+	if !strings.Contains(got.Body, `"stream":true,"stream_options":{"include_usage":true}`) {
+		t.Errorf("body %s", got.Body)
 	}
 }
 
 func TestWithoutAKeyNoAuthorizationIsSent(t *testing.T) {
-	p := newProvider(t, scripted{status: 200, body: word("ok") + finish})
-	ask(context.Background(), p.client(t, func(cfg *Config) { cfg.APIKey = "" }), nil)
-	if _, sent := p.seen()[0].header["Authorization"]; sent {
+	p := newProvider(t, scripted{Status: 200, Body: word("ok") + finish})
+	ask(context.Background(), client(t, p, func(cfg *Config) { cfg.APIKey = "" }), nil)
+	if _, sent := p.Seen()[0].Header["Authorization"]; sent {
 		t.Error("an Authorization header was sent")
 	}
 }
 
 func TestARetrySendsTheSameBytes(t *testing.T) {
-	p := newProvider(t, scripted{status: 503}, scripted{status: 200, body: ": nothing\n\n"}, scripted{status: 200, body: word("ok") + finish})
-	reply, err, _ := ask(context.Background(), p.client(t, func(cfg *Config) { cfg.Retries = 2 }), nil)
+	p := newProvider(t, scripted{Status: 503}, scripted{Status: 200, Body: ": nothing\n\n"}, scripted{Status: 200, Body: word("ok") + finish})
+	reply, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 2 }), nil)
 	if err != nil || reply.Text != "ok" {
 		t.Fatalf("%q, %v", reply.Text, err)
 	}
-	seen := p.seen()
-	if seen[0].body != seen[1].body || seen[1].body != seen[2].body {
+	seen := p.Seen()
+	if seen[0].Body != seen[1].Body || seen[1].Body != seen[2].Body {
 		t.Error("the requests differ")
 	}
 }
@@ -91,9 +92,9 @@ data: [DONE]
 	for name, framing := range framings {
 		for _, bytewise := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, byte by byte %v", name, bytewise), func(t *testing.T) {
-				p := newProvider(t, scripted{status: 200, body: framing})
-				p.bytewise = bytewise
-				got := transcript(t, p.client(t, nil), question)
+				p := newProvider(t, scripted{Status: 200, Body: framing})
+				p.Bytewise = bytewise
+				got := transcript(t, client(t, p, nil), question)
 				if want := "text \"Hel\"\ntext \"lo\"\nreply \"Hello\" stop \"stop\"\n"; got != want {
 					t.Error(cmp.Diff(want, got))
 				}
@@ -102,42 +103,42 @@ data: [DONE]
 	}
 }
 
-// guarantee 7
+// guarantee 3 of package httpstream
 func TestAKeyNeverFollowsARedirectToAnotherHost(t *testing.T) {
-	other := newProvider(t, scripted{status: 200, body: word("stolen") + finish})
+	other := newProvider(t, scripted{Status: 200, Body: word("stolen") + finish})
 	for _, status := range []int{301, 302, 303, 307, 308} {
-		p := newProvider(t, scripted{status: status, header: http.Header{"Location": {other.URL + "/v1/chat/completions?token=x"}}})
-		_, err, _ := ask(context.Background(), p.client(t, func(cfg *Config) { cfg.Retries = 3 }), nil)
+		p := newProvider(t, scripted{Status: status, Header: http.Header{"Location": {other.URL + "/v1/chat/completions?token=x"}}})
+		_, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 3 }), nil)
 		isFailure(t, err, event.CodeConfig, false, "redirect to "+other.URL+"/v1/chat/completions, which is not followed")
-		if len(p.seen()) != 1 {
-			t.Errorf("%d: asked %d times", status, len(p.seen()))
+		if len(p.Seen()) != 1 {
+			t.Errorf("%d: asked %d times", status, len(p.Seen()))
 		}
 	}
-	if n := len(other.seen()); n != 0 {
+	if n := len(other.Seen()); n != 0 {
 		t.Errorf("the other host was asked %d times", n)
 	}
 }
 
 func TestARedirectThatWouldTurnTheRequestIntoAnotherIsNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303} {
-		p := newProvider(t, scripted{status: status, header: http.Header{"Location": {"/login"}}})
-		_, err, _ := ask(context.Background(), p.client(t, nil), nil)
+		p := newProvider(t, scripted{Status: status, Header: http.Header{"Location": {"/login"}}})
+		_, err, _ := ask(context.Background(), client(t, p, nil), nil)
 		isFailure(t, err, event.CodeConfig, false, "redirect to "+p.URL+"/login, which is not followed")
-		if len(p.seen()) != 1 {
-			t.Errorf("%d: asked %d times", status, len(p.seen()))
+		if len(p.Seen()) != 1 {
+			t.Errorf("%d: asked %d times", status, len(p.Seen()))
 		}
 	}
 }
 
 func TestARedirectThatKeepsTheRequestIsFollowedOnTheSameHost(t *testing.T) {
 	p := newProvider(t,
-		scripted{status: 308, header: http.Header{"Location": {"/v2/chat/completions"}}},
-		scripted{status: 200, body: word("moved") + finish})
-	reply, err, _ := ask(context.Background(), p.client(t, nil), nil)
-	if err != nil || reply.Text != "moved" || p.seen()[0].body != p.seen()[1].body {
+		scripted{Status: 308, Header: http.Header{"Location": {"/v2/chat/completions"}}},
+		scripted{Status: 200, Body: word("moved") + finish})
+	reply, err, _ := ask(context.Background(), client(t, p, nil), nil)
+	if err != nil || reply.Text != "moved" || p.Seen()[0].Body != p.Seen()[1].Body {
 		t.Errorf("%q, %v", reply.Text, err)
 	}
-	if got := p.seen()[1].header.Get("Authorization"); got != "Bearer "+testKey {
+	if got := p.Seen()[1].Header.Get("Authorization"); got != "Bearer "+testKey {
 		t.Errorf("the key did not go along: %q", got)
 	}
 }
@@ -183,20 +184,20 @@ func TestAConfigurationThatCannotWorkIsToldBeforeAnythingIsSent(t *testing.T) {
 // guarantee 6 of package model
 func TestNoErrorHoldsTheKeyOrAHeaderValue(t *testing.T) {
 	const secret = "header-secret-77"
-	long := strings.Repeat("x", maxMessage-10) + testKey // the cut must not leave half a key
+	long := strings.Repeat("x", httpstream.MaxMessage-10) + testKey // the cut must not leave half a key
 	for _, a := range []scripted{
-		{status: 401, body: `{"error":{"message":"bad ` + testKey + ` and ` + secret + `"}}`},
-		{status: 500, body: "plain " + testKey + secret},
-		{status: 500, body: long},
-		{status: 200, body: `data: {"error":"` + testKey + `"}` + "\n\n"},
-		{status: 200, body: `{"error":{"message":"` + secret + `","code":"` + testKey + `"}}`},
-		{status: 200, body: "event: error\ndata: " + testKey + "\n\n"},
-		{status: 200, body: "data: " + testKey + "\n\n"},
-		{status: 200, body: `data: {"choices":[{"delta":{"refusal":"` + testKey + `"},"finish_reason":"stop"}]}` + "\n\n"},
-		{status: 302, header: http.Header{"Location": {"http://" + testKey + ".example/" + secret}}},
+		{Status: 401, Body: `{"error":{"message":"bad ` + testKey + ` and ` + secret + `"}}`},
+		{Status: 500, Body: "plain " + testKey + secret},
+		{Status: 500, Body: long},
+		{Status: 200, Body: `data: {"error":"` + testKey + `"}` + "\n\n"},
+		{Status: 200, Body: `{"error":{"message":"` + secret + `","code":"` + testKey + `"}}`},
+		{Status: 200, Body: "event: error\ndata: " + testKey + "\n\n"},
+		{Status: 200, Body: "data: " + testKey + "\n\n"},
+		{Status: 200, Body: `data: {"choices":[{"delta":{"refusal":"` + testKey + `"},"finish_reason":"stop"}]}` + "\n\n"},
+		{Status: 302, Header: http.Header{"Location": {"http://" + testKey + ".example/" + secret}}},
 	} {
 		p := newProvider(t, a, a)
-		c := p.client(t, func(cfg *Config) { cfg.Retries = 1; cfg.Headers = map[string]string{"X-Key": secret} })
+		c := client(t, p, func(cfg *Config) { cfg.Retries = 1; cfg.Headers = map[string]string{"X-Key": secret} })
 		_, err, _ := ask(context.Background(), c, func(d model.Delta) {
 			if d.Retry != nil && (strings.Contains(d.Retry.Cause.Message, testKey) || strings.Contains(d.Retry.Cause.Message, secret)) {
 				t.Errorf("a retry tells %s", d.Retry.Cause.Message)
@@ -204,9 +205,9 @@ func TestNoErrorHoldsTheKeyOrAHeaderValue(t *testing.T) {
 		})
 		var e *model.Error
 		if !errors.As(err, &e) || strings.Contains(e.Message, testKey[:10]) || strings.Contains(e.Message, secret) {
-			t.Errorf("%d %s: %v", a.status, a.body, err)
+			t.Errorf("%d %s: %v", a.Status, a.Body, err)
 		}
-		if len(e.Message) > maxMessage || strings.ContainsAny(e.Message, "\r\n") {
+		if len(e.Message) > httpstream.MaxMessage || strings.ContainsAny(e.Message, "\r\n") {
 			t.Errorf("message of %d bytes: %q", len(e.Message), e.Message)
 		}
 	}
@@ -215,9 +216,9 @@ func TestNoErrorHoldsTheKeyOrAHeaderValue(t *testing.T) {
 func TestOneClientServesManyStreamsAtOnce(t *testing.T) {
 	p := newProvider(t)
 	for range 20 {
-		p.script = append(p.script, scripted{status: 200, body: word("a") + word("b") + finish + "data: [DONE]\n\n"})
+		p.Script = append(p.Script, scripted{Status: 200, Body: word("a") + word("b") + finish + "data: [DONE]\n\n"})
 	}
-	c := p.client(t, nil)
+	c := client(t, p, nil)
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
@@ -239,19 +240,18 @@ func TestTheFirstByteLimitHoldsOverHTTP2Too(t *testing.T) {
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
 	defer srv.Close()
-	c := New(Config{BaseURL: srv.URL, Timeouts: model.Timeouts{Connect: 10 * time.Second, FirstByte: 100 * time.Millisecond}})
+	c := New(Config{BaseURL: srv.URL, Transport: srv.Client().Transport, Timeouts: model.Timeouts{Connect: 10 * time.Second, FirstByte: 100 * time.Millisecond}})
 	defer c.Close()
-	c.http.Transport.(*http.Transport).TLSClientConfig = srv.Client().Transport.(*http.Transport).TLSClientConfig.Clone()
 	_, err, _ := ask(context.Background(), c, nil)
 	isFailure(t, err, event.CodeProvider, true, "did not begin to answer within 100ms")
 }
 
 func TestACancelOverASocketClosesTheProvidersConnection(t *testing.T) {
-	p := newProvider(t, scripted{status: 200, body: word("Hi"), ending: "hang"})
+	p := newProvider(t, scripted{Status: 200, Body: word("Hi"), Ending: "hang"})
 	left := make(chan struct{})
-	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.ServeHTTP(w, r); close(left) })
+	p.Server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.ServeHTTP(w, r); close(left) })
 	ctx, cancel := context.WithCancelCause(context.Background())
-	_, err, _ := ask(ctx, p.client(t, nil), func(model.Delta) { cancel(errStopped) })
+	_, err, _ := ask(ctx, client(t, p, nil), func(model.Delta) { cancel(errStopped) })
 	if err != errStopped {
 		t.Errorf("%v", err)
 	}

@@ -11,12 +11,13 @@ import (
 
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/model/piece"
 )
 
 // flood is a provider that begins with head and then sends more for ever.
 func flood(t *testing.T, head, more string) *Client {
 	p := newProvider(t)
-	p.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.Server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		io.WriteString(w, head)
 		block := strings.Repeat(more, 1+64<<10/len(more))
@@ -26,7 +27,7 @@ func flood(t *testing.T, head, more string) *Client {
 			}
 		}
 	})
-	return p.client(t, nil)
+	return client(t, p, nil)
 }
 
 // guarantee 5 of package model
@@ -69,8 +70,8 @@ func TestCallsWithoutEndAreANamedError(t *testing.T) {
 	for i := range maxCalls + 1 {
 		fmt.Fprintf(&b, `data: {"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"Read","arguments":"{}"}}]}}]}`+"\n\n", i, i)
 	}
-	p := newProvider(t, scripted{status: 200, body: b.String() + finish})
-	_, err, _ := ask(context.Background(), p.client(t, nil), nil)
+	p := newProvider(t, scripted{Status: 200, Body: b.String() + finish})
+	_, err, _ := ask(context.Background(), client(t, p, nil), nil)
 	isFailure(t, err, event.CodeProvider, false, "more than 1024 tool calls")
 }
 
@@ -79,14 +80,14 @@ func TestA23AHugeLineWithinTheCapPassesAndBeyondItIsANamedError(t *testing.T) {
 	for _, size := range []int{65_535, 65_537, 1<<20 + 1, 5 << 20} {
 		args := `{"a":"` + strings.Repeat("x", size) + `"}`
 		body := fmt.Sprintf(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"Read","arguments":%q}}]},"finish_reason":"tool_calls"}]}`+"\n\n", args)
-		p := newProvider(t, scripted{status: 200, body: word(strings.Repeat("y", size/2)) + body})
-		reply, err, _ := ask(context.Background(), p.client(t, nil), nil)
+		p := newProvider(t, scripted{Status: 200, Body: word(strings.Repeat("y", size/2)) + body})
+		reply, err, _ := ask(context.Background(), client(t, p, nil), nil)
 		if err != nil || len(reply.Text) != size/2 || len(reply.Calls) != 1 || string(reply.Calls[0].Args) != args {
 			t.Errorf("%d bytes: %d bytes of text, %d calls, %v", size, len(reply.Text), len(reply.Calls), err)
 		}
 	}
-	p := newProvider(t, scripted{status: 200, body: word(strings.Repeat("y", 64<<20))})
-	_, err, _ := ask(context.Background(), p.client(t, nil), func(model.Delta) { t.Error("a delta") })
+	p := newProvider(t, scripted{Status: 200, Body: word(strings.Repeat("y", 64<<20))})
+	_, err, _ := ask(context.Background(), client(t, p, nil), func(model.Delta) { t.Error("a delta") })
 	isFailure(t, err, event.CodeProvider, false, "longer than 8 MiB")
 }
 
@@ -99,13 +100,13 @@ func TestA18BigArgumentsRunAndDeepOnesAreTold(t *testing.T) {
 		{`{"a":[` + strings.Repeat(`{"n":1.50},`, 1<<17) + `0]}`, ""},
 		{`{"a":` + strings.Repeat("[", 10_000) + strings.Repeat("]", 10_000) + `}`, "deeper than 256 levels"},
 		{strings.Repeat("[", 20_000), "deeper than 256 levels"},
-		{strings.Repeat(`{"a":`, maxDepth) + "1" + strings.Repeat("}", maxDepth), ""},
-		{strings.Repeat(`{"a":`, maxDepth+1) + "1" + strings.Repeat("}", maxDepth+1), "deeper than 256 levels"},
+		{strings.Repeat(`{"a":`, piece.MaxDepth) + "1" + strings.Repeat("}", piece.MaxDepth), ""},
+		{strings.Repeat(`{"a":`, piece.MaxDepth+1) + "1" + strings.Repeat("}", piece.MaxDepth+1), "deeper than 256 levels"},
 		{`{"brackets in strings":"` + strings.Repeat("[{", 1000) + `\"["}`, ""},
 	} {
 		body := fmt.Sprintf(`data: {"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"Read","arguments":%q}}]},"finish_reason":"tool_calls"}]}`+"\n\n", c.args)
-		p := newProvider(t, scripted{status: 200, body: body})
-		reply, err, _ := ask(context.Background(), p.client(t, nil), nil)
+		p := newProvider(t, scripted{Status: 200, Body: body})
+		reply, err, _ := ask(context.Background(), client(t, p, nil), nil)
 		if err != nil || len(reply.Calls) != 1 {
 			t.Fatalf("%.40s: %v", c.args, err)
 		}

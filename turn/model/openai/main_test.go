@@ -1,42 +1,35 @@
 package openai
 
 import (
-	"fmt"
-	"os"
-	"runtime"
-	"strings"
 	"testing"
-	"time"
+
+	"hitchpost/turn/model/httpstream"
+	"hitchpost/turn/model/modeltest"
 )
 
-// TestMain fails when a goroutine outlives the tests: every stream, timer and
-// connection must have ended with what it belonged to.
-func TestMain(m *testing.M) {
-	code := m.Run()
-	if left := leftBehind(); code == 0 && left != "" {
-		fmt.Fprintf(os.Stderr, "goroutines left behind:\n%s\n", left)
-		code = 1
+func TestMain(m *testing.M) { modeltest.Main(m) }
+
+type scripted = modeltest.Answer
+
+var (
+	question    = modeltest.Question
+	newProvider = modeltest.NewProvider
+	transcript  = modeltest.Transcript
+)
+
+const testKey = modeltest.Key
+
+// client is a client of the provider that does not wait between tries.
+func client(t testing.TB, p *modeltest.Provider, change func(*Config)) *Client {
+	cfg := p.Config()
+	if change != nil {
+		change(&cfg)
 	}
-	os.Exit(code)
+	c := New(cfg)
+	t.Cleanup(c.Close)
+	return c
 }
 
-// leftBehind is the stacks of the goroutines, other than this one, that run code of
-// this package or of net/http. Connections that were closed get time to be gone.
-func leftBehind() string {
-	var left []string
-	for range 200 {
-		buf := make([]byte, 1<<20)
-		stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
-		left = nil
-		for _, s := range stacks[1:] {
-			if strings.Contains(s, "net/http") || strings.Contains(s, "model/openai") {
-				left = append(left, s)
-			}
-		}
-		if left == nil {
-			return ""
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	return strings.Join(left, "\n\n")
+func play(t *testing.T, prefix string) {
+	modeltest.Play(t, prefix, func(cfg httpstream.Config) modeltest.Client { return New(cfg) })
 }

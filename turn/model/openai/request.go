@@ -1,13 +1,10 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
-	"fmt"
-	"slices"
-	"strings"
 
 	"hitchpost/turn/model"
+	"hitchpost/turn/model/httpstream"
 )
 
 type request struct {
@@ -56,14 +53,13 @@ type offerFunction struct {
 	Parameters  json.RawMessage `json:"parameters"`
 }
 
-// encode gives the body of the request: members in the order of the structs, nothing
-// escaped that JSON does not ask for, arguments with their digits (guarantee 4).
+// encode gives the body of the request (guarantee 4).
 func (c *Client) encode(req model.Request) ([]byte, error) {
 	r := request{Model: req.Model, Stream: true, StreamOptions: streamOptions{IncludeUsage: true}}
-	if c.endpoint.Hostname() == "api.openai.com" {
-		r.MaxCompletionTokens = c.cfg.MaxTokens // its newer models refuse max_tokens, the others know no other
+	if c.http.Host() == "api.openai.com" {
+		r.MaxCompletionTokens = c.maxTokens // its newer models refuse max_tokens, the others know no other
 	} else {
-		r.MaxTokens = c.cfg.MaxTokens
+		r.MaxTokens = c.maxTokens
 	}
 	if req.System != "" {
 		r.Messages = append(r.Messages, message{Role: "system", Content: &req.System})
@@ -71,23 +67,14 @@ func (c *Client) encode(req model.Request) ([]byte, error) {
 	for i := range req.Messages {
 		r.Messages = append(r.Messages, outgoing(&req.Messages[i]))
 	}
-	tools := slices.SortedStableFunc(slices.Values(req.Tools), func(a, b model.Tool) int { return strings.Compare(a.Name, b.Name) })
+	tools, err := httpstream.Tools(req.Tools)
+	if err != nil {
+		return nil, err
+	}
 	for _, t := range tools {
-		if len(t.Schema) == 0 {
-			t.Schema = json.RawMessage(`{"type":"object","properties":{}}`)
-		}
-		if !json.Valid(t.Schema) {
-			return nil, fmt.Errorf("the schema of tool %s is no JSON", t.Name)
-		}
 		r.Tools = append(r.Tools, offer{"function", offerFunction{t.Name, t.Description, t.Schema}})
 	}
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(r); err != nil {
-		return nil, fmt.Errorf("the request cannot be written as JSON: %w", err)
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return httpstream.Encode(r)
 }
 
 func outgoing(m *model.Message) message {

@@ -12,6 +12,7 @@ import (
 
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/model/modeltest"
 )
 
 // history has one of everything that a request can hold.
@@ -47,7 +48,7 @@ func TestARequestHasExactlyTheseBytes(t *testing.T) {
 		t.Fatal(err)
 	}
 	file := filepath.Join("testdata", "request.json")
-	if *update {
+	if *modeltest.Update {
 		if err := os.WriteFile(file, append(got, '\n'), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -67,8 +68,8 @@ func TestARequestHasExactlyTheseBytes(t *testing.T) {
 
 // A24: what the provider reads is what the log holds.
 func TestA24TheProviderReadsTheTextsAndDigitsOfTheRequest(t *testing.T) {
-	p := newProvider(t, scripted{status: 200, body: word("ok") + finish})
-	if _, err, _ := ask(context.Background(), p.client(t, nil), nil); err != nil {
+	p := newProvider(t, scripted{Status: 200, Body: word("ok") + finish})
+	if _, err, _ := ask(context.Background(), client(t, p, nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	body, _ := New(Config{BaseURL: p.URL}).encode(history)
@@ -126,9 +127,9 @@ func TestASchemaThatIsNoJSONIsAConfigErrorAndNothingIsSent(t *testing.T) {
 	p := newProvider(t)
 	req := question
 	req.Tools = []model.Tool{{Name: "Read", Schema: json.RawMessage("{")}}
-	_, err := p.client(t, nil).Stream(context.Background(), req, func(model.Delta) {})
+	_, err := client(t, p, nil).Stream(context.Background(), req, func(model.Delta) {})
 	isFailure(t, err, event.CodeConfig, false, "the schema of tool Read is no JSON")
-	if len(p.seen()) != 0 {
+	if len(p.Seen()) != 0 {
 		t.Error("something was sent")
 	}
 }

@@ -14,49 +14,25 @@ import (
 
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/model/httpstream"
+	"hitchpost/turn/model/modeltest"
 )
 
-// pipes is a network without sockets, whose waits the fake clock of a bubble knows.
-type pipes struct {
-	conns chan net.Conn
-	done  chan struct{}
-}
+var limits = modeltest.Limits
 
-func (p *pipes) Accept() (net.Conn, error) {
-	select {
-	case c := <-p.conns:
-		return c, nil
-	case <-p.done:
-		return nil, net.ErrClosed
-	}
-}
-func (p *pipes) Close() error   { close(p.done); return nil }
-func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
-
-func (p *pipes) dial(context.Context, string, string) (net.Conn, error) {
-	here, there := net.Pipe()
-	p.conns <- there
-	return here, nil
-}
-
-var limits = model.Timeouts{Connect: 10 * time.Second, FirstByte: time.Minute, Stall: 2 * time.Minute}
+// Times of package httpstream.
+const (
+	baseWait      = 500 * time.Millisecond
+	maxRetryAfter = time.Minute
+	tailWait      = 10 * time.Second
+	drainWait     = 50 * time.Millisecond
+)
 
 // inBubble runs f with a client of a server that answers with h, all on a fake clock.
 func inBubble(t *testing.T, retries int, h http.HandlerFunc, f func(t *testing.T, c *Client, transport *http.Transport)) {
-	synctest.Test(t, func(t *testing.T) {
-		p := &pipes{conns: make(chan net.Conn), done: make(chan struct{})}
-		srv := &http.Server{Handler: h}
-		served := make(chan struct{})
-		go func() { defer close(served); srv.Serve(p) }()
-		c := New(Config{BaseURL: "http://model.test/v1", Retries: retries, Timeouts: limits})
-		transport := c.http.Transport.(*http.Transport)
-		transport.DialContext = p.dial
-		transport.Proxy = nil
-		f(t, c, transport)
-		c.Close()
-		srv.Close()
-		<-served
-		time.Sleep(time.Hour) // on the fake clock: a handler that sleeps wakes up and sees that it is over
+	modeltest.Bubble(t, h, func(t *testing.T, cfg httpstream.Config, tr *http.Transport) {
+		cfg.Retries = retries
+		f(t, New(cfg), tr)
 	})
 }
 
@@ -115,6 +91,7 @@ func TestASilentProviderFailsAtTheFirstByteLimit(t *testing.T) {
 	})
 }
 
+// guarantee 4 of package httpstream
 func TestCommentsAndBlankLinesDoNotHoldOffTheStallLimit(t *testing.T) {
 	for name, noise := range map[string]string{"comments": ": ping\n\n", "empty data": "data:\n\n", "half a line": "x", "blank lines": "\n"} {
 		t.Run(name, func(t *testing.T) {
@@ -207,7 +184,7 @@ func TestAConnectionIsUsedAgainBehindDone(t *testing.T) {
 	})
 }
 
-// guarantee 6
+// guarantee 1 of package httpstream
 func TestRetriesWaitLongerEachTimeAndEndWithTheLastFailure(t *testing.T) {
 	refuse := func(context.Context, string, string) (net.Conn, error) { return nil, errors.New("connection refused") }
 	inBubble(t, 4, nil, func(t *testing.T, c *Client, tr *http.Transport) {
@@ -234,7 +211,7 @@ func TestRetriesWaitLongerEachTimeAndEndWithTheLastFailure(t *testing.T) {
 	})
 }
 
-// guarantee 6
+// guarantee 1 of package httpstream
 func TestRetryAfterIsWaitedForUpToTheCap(t *testing.T) {
 	for name, c := range map[string]struct {
 		value       string
@@ -316,7 +293,7 @@ func TestACancelledContextAsksNobody(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errStopped)
 	p := newProvider(t)
-	if _, err, _ := ask(ctx, p.client(t, nil), nil); err != errStopped || len(p.seen()) != 0 {
-		t.Errorf("%v after %d requests", err, len(p.seen()))
+	if _, err, _ := ask(ctx, client(t, p, nil), nil); err != errStopped || len(p.Seen()) != 0 {
+		t.Errorf("%v after %d requests", err, len(p.Seen()))
 	}
 }

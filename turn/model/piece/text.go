@@ -1,8 +1,32 @@
-package openai
+package piece
 
 import (
+	"strings"
 	"unicode/utf8"
 )
+
+// Text is a text that comes in pieces.
+type Text struct {
+	runes
+	all strings.Builder
+}
+
+// Add takes in the next piece and returns what is whole by now.
+func (t *Text) Add(piece []byte) string {
+	s := t.push(piece)
+	t.all.WriteString(s)
+	return s
+}
+
+// End returns what was held back, as there is no rest of it.
+func (t *Text) End() string {
+	s := t.flush()
+	t.all.WriteString(s)
+	return s
+}
+
+// String is all that Add and End returned.
+func (t *Text) String() string { return t.all.String() }
 
 // A provider may split a character between two chunks: in the middle of its bytes, or
 // between the two escapes of a surrogate pair. Strings are therefore decoded to bytes

@@ -1,4 +1,4 @@
-package openai
+package httpstream
 
 import (
 	"bufio"
@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptrace"
 	"time"
@@ -16,16 +17,22 @@ import (
 )
 
 const (
-	// tailWait bounds the wait for usage and [DONE] behind a finish reason.
+	// maxAnswer bounds what is kept of one answer: text, reasoning and calls together.
+	maxAnswer = 8 << 20
+	// maxHollow bounds the events in a row that bring nothing.
+	maxHollow = 100_000
+
+	// tailWait bounds the wait for what comes behind an answer that is complete: usage
+	// and [DONE].
 	tailWait = 10 * time.Second
-	// drainWait bounds the wait for the end of the body behind [DONE], without which the
-	// connection cannot be used again.
+	// drainWait bounds the wait for the end of the body behind the end of the answer,
+	// without which the connection cannot be used again.
 	drainWait = 50 * time.Millisecond
 	drainSize = 4 << 10
 )
 
 // attempt asks once and fills a. The error is an *Error, or what the transport said.
-func (c *Client) attempt(ctx context.Context, body []byte, a *answer) error {
+func (c *Client) attempt(ctx context.Context, body []byte, a Answer) error {
 	ctx, end := context.WithCancelCause(ctx)
 	defer end(nil)
 	dog := &watchdog{end: end}
@@ -58,9 +65,7 @@ func (c *Client) setHeaders(h http.Header) {
 	h.Set("Content-Type", "application/json")
 	h.Set("Accept", "text/event-stream")
 	h.Set("User-Agent", "hitchpost")
-	if c.cfg.APIKey != "" {
-		h.Set("Authorization", "Bearer "+c.cfg.APIKey)
-	}
+	maps.Copy(h, c.header)
 	for name, value := range c.cfg.Headers {
 		h.Set(name, value)
 	}
@@ -77,16 +82,16 @@ func ended(ctx context.Context, err error) error {
 
 // lost is a connection that broke, or was cut, while the answer came.
 func lost(ctx context.Context, err error) error {
-	return ended(ctx, truncated("the connection to the provider broke before the answer was complete: "+err.Error()))
+	return ended(ctx, Truncated("the connection to the provider broke before the answer was complete: "+err.Error()))
 }
 
 // read takes the body of a 200 for what it is, whatever its content type says.
-func (c *Client) read(ctx context.Context, body io.Reader, a *answer, dog *watchdog) error {
+func (c *Client) read(ctx context.Context, body io.Reader, a Answer, dog *watchdog) error {
 	src := bufio.NewReaderSize(body, 512)
 	first, err := sniff(src)
 	switch {
 	case err == io.EOF:
-		return truncated("the provider answered with nothing")
+		return Truncated("the provider answered with nothing")
 	case err != nil:
 		return lost(ctx, err)
 	case first == '{' || first == '[':
@@ -127,7 +132,7 @@ func sniff(src *bufio.Reader) (byte, error) {
 }
 
 // readWhole reads an answer that is one JSON value.
-func readWhole(ctx context.Context, src io.Reader, a *answer) error {
+func readWhole(ctx context.Context, src io.Reader, a Answer) error {
 	limited := &io.LimitedReader{R: src, N: maxAnswer + 1}
 	var raw json.RawMessage
 	if err := json.NewDecoder(limited).Decode(&raw); err != nil {
@@ -136,18 +141,17 @@ func readWhole(ctx context.Context, src io.Reader, a *answer) error {
 		case limited.N == 0:
 			return tooLong()
 		case errors.As(err, &syntax):
-			return malformed(err)
+			return Malformed(err)
 		}
 		return lost(ctx, err)
 	}
-	if err := a.event("", unlisted(raw)); err != nil {
+	if _, err := a.Event("", unlisted(raw)); err != nil {
 		return err
 	}
-	a.done = true
-	return a.ending()
+	return a.End(true)
 }
 
-// tail is how long to wait behind a finish reason.
+// tail is how long to wait behind an answer that is complete.
 func (c *Client) tail() time.Duration {
 	if stall := c.cfg.Timeouts.Stall; stall > 0 {
 		return min(stall, tailWait)
@@ -155,19 +159,19 @@ func (c *Client) tail() time.Duration {
 	return tailWait
 }
 
-// readStream reads events until [DONE], or an error. It waits for tail behind a finish
-// reason.
-func readStream(ctx context.Context, events *sse.Reader, a *answer, dog *watchdog, tail time.Duration) error {
-	waiting := false // for what stands behind the finish reason
+// readStream reads events until the answer is over, or an error. It waits for tail
+// behind an answer that is complete.
+func readStream(ctx context.Context, events *sse.Reader, a Answer, dog *watchdog, tail time.Duration) error {
+	complete, hollow := false, 0
 	for {
 		ev, err := events.Next()
 		switch {
-		case err != nil && a.complete():
+		case err != nil && complete:
 			return nil // usage and [DONE] are welcome, not needed
 		case errors.Is(err, sse.ErrTooLong):
 			return tooLong()
 		case err == io.EOF:
-			return a.ending()
+			return a.End(false)
 		case err != nil:
 			return lost(ctx, err)
 		}
@@ -176,20 +180,30 @@ func readStream(ctx context.Context, events *sse.Reader, a *answer, dog *watchdo
 			continue
 		}
 		if string(data) == "[DONE]" {
-			a.done = true
-			return a.ending()
+			return a.End(true)
 		}
 		if ev.Cut && !json.Valid(data) {
-			return a.ending()
+			return a.End(false)
 		}
-		if err := a.event(ev.Name, data); err != nil {
+		before := a.Kept()
+		progress, err := a.Event(ev.Name, data)
+		if err != nil {
 			return err
 		}
-		if a.stop != "" && !waiting {
-			waiting = true
-			dog.enter(tail, errDrained)
+		if hollow++; a.Kept() > before {
+			hollow = 0
 		}
-		if !waiting {
+		switch {
+		case a.Kept() > maxAnswer:
+			return tooLong()
+		case hollow > maxHollow:
+			return hollowError()
+		case progress == Over:
+			return a.End(false)
+		case progress == Tail && !complete:
+			complete = true
+			dog.enter(tail, errDrained)
+		case progress == More && !complete:
 			dog.progress()
 		}
 	}
