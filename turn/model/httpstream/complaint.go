@@ -107,9 +107,9 @@ func (c Complaint) Failure(intro string) *model.Error {
 // How servers say that a request is longer than the model's window: by code, and in
 // words. The words are never looked for in a rate limit, which speaks of tokens too.
 var (
-	overflowCodes = []string{"context_length_exceeded", "exceed_context_size", "context_window_exceeded", "model_max_prompt_tokens_exceeded"}
+	overflowCodes = []string{"context_length_exceeded", "exceed_context_size", "context_window_exceeded", "model_max_prompt_tokens_exceeded", "request_too_large"}
 	overflowWords = []string{
-		"maximum context length", "context window", "context length", "context size",
+		"maximum context length", "context window", "context length", "context size", "context limit",
 		"prompt is too long", "prompt too long", "input is too long", "input length exceeds",
 		"reduce the length of the messages", "maximum prompt length", "exceeds the maximum number of tokens", "input token count",
 	}

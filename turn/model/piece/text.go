@@ -28,6 +28,9 @@ func (t *Text) End() string {
 // String is all that Add and End returned.
 func (t *Text) String() string { return t.all.String() }
 
+// Len is the length of String, in bytes.
+func (t *Text) Len() int { return t.all.Len() }
+
 // A provider may split a character between two chunks: in the middle of its bytes, or
 // between the two escapes of a surrogate pair. Strings are therefore decoded to bytes
 // in which a half of a pair stands as three bytes of its own (as UTF-8 would write it,
