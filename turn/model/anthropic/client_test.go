@@ -120,6 +120,22 @@ func TestTheKeyNeverFollowsARedirectToAnotherHost(t *testing.T) {
 	}
 }
 
+// guarantee 2 of package httpstream: a header that begins with the key is masked whole.
+func TestNoErrorNamesTheKeyOrAHeadersValue(t *testing.T) {
+	longer := modeltest.Key + "-and-more"
+	for _, body := range []string{
+		`{"type":"error","error":{"type":"authentication_error","message":"` + longer + `"}}`,
+		"event: error\ndata: {\"type\":\"error\",\"error\":{\"type\":\"" + modeltest.Key + "\",\"message\":\"" + longer + "\"}}\n\n",
+		start0 + `data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"explanation":"` + longer + `"}}}` + "\n\n" + last,
+	} {
+		p := newProvider(t, scripted{Status: 200, Body: body})
+		_, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Headers = map[string]string{"X-Key": longer} }), nil)
+		if err == nil || strings.Contains(err.Error(), modeltest.Key) || strings.Contains(err.Error(), "and-more") || !strings.Contains(err.Error(), "[secret]") {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
 // A22, through the whole client: each framing gives the same deltas and the same reply.
 func TestA22EveryFramingGivesTheSameReply(t *testing.T) {
 	lf := start0 + begins(0, `"type":"text","text":""`) + word("Hel") + ping + word("lo") + finish
