@@ -2,6 +2,7 @@ package store
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -57,6 +58,15 @@ func envelopeHead(session string) string {
 	return b.String()
 }
 
+// newID returns a fresh id, by the runtime's ChaCha8 generator, which the system seeds.
+func newID() string {
+	var raw [idDigits / 2]byte
+	var digits [idDigits]byte
+	binary.BigEndian.PutUint64(raw[:], rand.Uint64())
+	hex.Encode(digits[:], raw[:])
+	return string(digits[:])
+}
+
 // record is an event on its way into the table.
 type record struct {
 	typ  string
@@ -75,15 +85,9 @@ func encode(head string, from int64, at time.Time, events []NewEvent) ([]record,
 	recs, out := make([]record, len(events)), make([]Event, len(events))
 	for i := range events {
 		e := &events[i]
-		seq, id, raw := from+int64(i), e.ID, [idDigits / 2]byte{}
+		seq, id := from+int64(i), e.ID
 		if id == "" {
-			// The runtime's ChaCha8 generator, seeded by the system.
-			for n, r := 0, rand.Uint64(); n < len(raw); n, r = n+1, r>>8 {
-				raw[n] = byte(r)
-			}
-			id = hex.EncodeToString(raw[:])
-		} else {
-			hex.Decode(raw[:], []byte(id)) // checked by checkEvent
+			id = newID()
 		}
 		start := len(buf)
 		buf = append(append(append(buf, envID...), id...), head...)
@@ -95,7 +99,7 @@ func encode(head string, from int64, at time.Time, events []NewEvent) ([]record,
 		line := buf[start:len(buf):len(buf)]
 		recs[i] = record{typ: e.Type, line: line}
 		if !e.Streamed {
-			recs[i].id = raw[:]
+			recs[i].id, _ = hex.DecodeString(id) // 16 hex digits: checkEvent saw to it
 		}
 		out[i] = Event{Seq: seq, ID: id, At: at, Type: e.Type, Payload: json.RawMessage(buf[body : len(buf)-1 : len(buf)-1]), Line: line}
 	}

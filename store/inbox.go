@@ -38,9 +38,9 @@ func checkInputs(put []Input, seen []string) error {
 }
 
 // applyInbox writes what a batch does to its session's inbox.
-func (w *writer) applyInbox(ctx context.Context, key int64, r *request) error {
+func (w *writer) applyInbox(key int64, r *request) error {
 	for _, position := range r.take {
-		res, err := w.takeInput.ExecContext(ctx, key, position)
+		res, err := w.sql.takeInput.run(key, position)
 		if err != nil {
 			return err
 		}
@@ -49,12 +49,12 @@ func (w *writer) applyInbox(ctx context.Context, key int64, r *request) error {
 		}
 	}
 	for _, position := range r.calm {
-		if _, err := w.calmInput.ExecContext(ctx, key, position); err != nil {
+		if _, err := w.sql.calmInput.run(key, position); err != nil {
 			return err
 		}
 	}
 	for _, in := range r.put {
-		_, err := w.addInput.ExecContext(ctx, key, in.Position, in.ID, in.ClientID, in.Queue, in.Text, in.Wake, in.QueuedAt.UnixMicro())
+		_, err := w.sql.addInput.run(key, in.Position, in.ID, in.ClientID, in.Queue, in.Text, in.Wake, in.QueuedAt.UnixMicro())
 		if isConstraint(err) {
 			return fmt.Errorf("%w: a text waits at position %d already", ErrConflict, in.Position)
 		}
@@ -62,21 +62,21 @@ func (w *writer) applyInbox(ctx context.Context, key int64, r *request) error {
 			return err
 		}
 		if in.ClientID {
-			if err := w.remember(ctx, key, in.ID); err != nil {
+			if err := w.remember(key, in.ID); err != nil {
 				return err
 			}
 		}
 	}
 	for _, id := range r.seen {
-		if err := w.remember(ctx, key, id); err != nil {
+		if err := w.remember(key, id); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *writer) remember(ctx context.Context, key int64, id string) error {
-	_, err := w.addSeen.ExecContext(ctx, key, id)
+func (w *writer) remember(key int64, id string) error {
+	_, err := w.sql.addSeen.run(key, id)
 	if isConstraint(err) {
 		return fmt.Errorf("%w: input id %.80q was taken before", ErrConflict, id)
 	}

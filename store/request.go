@@ -19,20 +19,11 @@ type request struct {
 	calm    []int64
 	seen    []string
 
+	rows, bytes int // what it brings to a transaction
+
 	err    error // why it failed; one refused by its caller's check is queued with it set
 	events []Event
 	done   func([]Event, error)
-}
-
-// size is the number of rows and bytes the request brings.
-func (r *request) size() (rows, bytes int) {
-	for i := range r.records {
-		bytes += len(r.records[i].line)
-	}
-	for i := range r.put {
-		bytes += len(r.put[i].Text)
-	}
-	return len(r.records) + len(r.put) + len(r.take) + len(r.seen), bytes
 }
 
 // wait queues the request and waits for its answer, or for ctx.
@@ -97,6 +88,13 @@ func (q *queue) add(r *request) bool {
 	if q.closed {
 		return false
 	}
+	r.rows = len(r.records) + len(r.put) + len(r.take) + len(r.calm) + len(r.seen)
+	for i := range r.records {
+		r.bytes += len(r.records[i].line)
+	}
+	for i := range r.put {
+		r.bytes += len(r.put[i].Text)
+	}
 	q.waiting = append(q.waiting, r)
 	q.signal()
 	return true
@@ -116,28 +114,38 @@ func (q *queue) signal() {
 	}
 }
 
-// group takes what already waits, up to a transaction's limits but at least one.
-// It blocks only when nothing waits; nil means that the queue is closed and empty.
+// group waits until there are requests and takes them; nil means that the queue
+// is closed and empty.
 func (q *queue) group() []*request {
 	for {
-		q.mu.Lock()
-		n, rows, bytes := 0, 0, 0
-		for n < len(q.waiting) && (n == 0 || rows < groupRows && bytes < groupBytes) {
-			r, b := q.waiting[n].size()
-			rows, bytes, n = rows+r, bytes+b, n+1
-		}
-		group := q.waiting[:n:n]
-		if q.waiting = q.waiting[n:]; len(q.waiting) == 0 {
-			q.waiting = nil
-		}
-		closed := q.closed
-		q.mu.Unlock()
-		if n > 0 {
+		if group := q.take(nil); len(group) > 0 {
 			return group
 		}
-		if closed {
+		q.mu.Lock()
+		over := q.closed && len(q.waiting) == 0
+		q.mu.Unlock()
+		if over {
 			return nil
 		}
 		<-q.wake
 	}
+}
+
+// take adds to a group what already waits, as long as it is below a transaction's limits.
+func (q *queue) take(group []*request) []*request {
+	rows, bytes := 0, 0
+	for _, r := range group {
+		rows, bytes = rows+r.rows, bytes+r.bytes
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	taken := 0
+	for taken < len(q.waiting) && rows < groupRows && bytes < groupBytes {
+		r := q.waiting[taken]
+		group, rows, bytes, taken = append(group, r), rows+r.rows, bytes+r.bytes, taken+1
+	}
+	if q.waiting = q.waiting[taken:]; len(q.waiting) == 0 {
+		q.waiting = nil
+	}
+	return group
 }

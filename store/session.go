@@ -102,6 +102,11 @@ func (s *Store) Create(ctx context.Context, x Session, first []NewEvent) error {
 			r.answer(ErrClosed)
 		}
 	})
+	if errors.Is(err, ErrExists) {
+		if _, found := s.Session(ctx, x.ID); errors.Is(found, ErrDeleted) {
+			err = ErrDeleted
+		}
+	}
 	if err != nil {
 		return fmt.Errorf("create session %q: %w", x.ID, err)
 	}
@@ -109,18 +114,11 @@ func (s *Store) Create(ctx context.Context, x Session, first []NewEvent) error {
 }
 
 // insertSession adds the row of a session to the open transaction and returns its key.
-func (w *writer) insertSession(ctx context.Context, x *Session) (int64, error) {
-	var deleted bool
-	err := w.findSession.QueryRowContext(ctx, x.ID).Scan(&deleted)
-	switch {
-	case err == nil && deleted:
-		return 0, ErrDeleted
-	case err == nil:
+func (w *writer) insertSession(x *Session) (int64, error) {
+	res, err := w.sql.addSession.run(x.ID, x.Owner, x.Agent, x.Title, x.ParentID, x.Pinned, x.CreatedAt.UnixMicro())
+	if isConstraint(err) {
 		return 0, ErrExists
-	case !errors.Is(err, sql.ErrNoRows):
-		return 0, err
 	}
-	res, err := w.addSession.ExecContext(ctx, x.ID, x.Owner, x.Agent, x.Title, x.ParentID, x.Pinned, x.CreatedAt.UnixMicro())
 	if err != nil {
 		return 0, err
 	}

@@ -17,35 +17,21 @@ type writer struct {
 	queue   *queue
 	stopped chan struct{} // closed when run has returned
 	check   checkpoints
-
-	begin, commit, rollback, addEvent, findSession, addSession,
-	addInput, takeInput, calmInput, addSeen *sql.Stmt
+	sql     statements
+	places  map[*Log]place // where the logs stand in the open transaction
 }
 
+// place is where a log stands once the requests of a transaction are in.
+type place struct{ tip, pos int64 }
+
 func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
-	w := &writer{store: s, conn: conn, queue: newQueue(), stopped: make(chan struct{}), check: checkpoints{conn: conn}}
-	for _, p := range []struct {
-		to  **sql.Stmt
-		sql string
-	}{
-		{&w.begin, "BEGIN IMMEDIATE"},
-		{&w.commit, "COMMIT"},
-		{&w.rollback, "ROLLBACK"},
-		{&w.addEvent, "INSERT INTO events(session, seq, type, id, pos, event) VALUES(?,?,?,?,?,?)"},
-		{&w.findSession, "SELECT deleted_at IS NOT NULL FROM sessions WHERE id = ?"},
-		{&w.addSession, "INSERT INTO sessions(id, owner, agent, title, parent_id, pinned, created_at) VALUES(?,?,?,?,?,?,?)"},
-		{&w.addInput, "INSERT INTO inbox(session, position, input_id, client_id, queue, text, wake, queued_at) VALUES(?,?,?,?,?,?,?,?)"},
-		{&w.takeInput, "DELETE FROM inbox WHERE session = ? AND position = ?"},
-		{&w.calmInput, "UPDATE inbox SET wake = 0 WHERE session = ? AND position = ?"},
-		{&w.addSeen, "INSERT INTO inputs_seen(session, client_id) VALUES(?,?)"},
-	} {
-		var err error
-		if *p.to, err = conn.PrepareContext(ctx, p.sql); err != nil {
-			return nil, fmt.Errorf("prepare %q: %w", p.sql, err)
-		}
+	w := &writer{store: s, conn: conn, queue: newQueue(), stopped: make(chan struct{}),
+		check: checkpoints{conn: conn}, places: make(map[*Log]place)}
+	if err := w.sql.prepare(ctx, conn); err != nil {
+		return nil, err
 	}
 	if _, err := w.check.run(ctx); err != nil { // a crash's leftovers go into the file, and the mark is set
-		return nil, err
+		return nil, errors.Join(err, w.sql.close(conn))
 	}
 	return w, nil
 }
@@ -54,9 +40,6 @@ func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
 func (w *writer) run() {
 	defer close(w.stopped)
 	for {
-		// Whoever was just answered may have its next append ready; let it. This
-		// is no waiting: with nobody to run it returns at once.
-		runtime.Gosched()
 		group := w.queue.group()
 		if group == nil {
 			return
@@ -74,17 +57,18 @@ func (w *writer) stop() {
 
 // finish folds the write-ahead log in and gives the connection back.
 func (w *writer) finish() error {
-	return errors.Join(w.check.fold(context.Background()), w.conn.Close())
+	return errors.Join(w.check.fold(context.Background()), w.sql.close(w.conn), w.conn.Close())
 }
-
-// place is where a log stands once the requests of a transaction are in.
-type place struct{ tip, pos int64 }
 
 // commitGroup commits the requests of a group in one transaction, less those
 // that cannot be stored, then publishes, then answers.
 func (w *writer) commitGroup(group []*request) {
 	for {
-		failed, err := w.try(group)
+		var failed *request
+		err := w.conn.Raw(func(any) (err error) {
+			failed, err = w.try(&group)
+			return err
+		})
 		if err == nil {
 			break
 		}
@@ -107,50 +91,64 @@ func (w *writer) commitGroup(group []*request) {
 
 // try runs one transaction over the requests that have not failed. When a request
 // is to blame it is returned with the error; otherwise the error is everybody's.
-func (w *writer) try(group []*request) (failed *request, err error) {
-	ctx := context.Background() // no caller's context may end the transaction of the others
-	if _, err := w.begin.ExecContext(ctx); err != nil {
-		w.rollback.ExecContext(ctx) // a failed rollback may have left a transaction open
-		if _, err := w.begin.ExecContext(ctx); err != nil {
+func (w *writer) try(group *[]*request) (failed *request, err error) {
+	if _, err := w.sql.begin.run(); err != nil {
+		w.sql.rollback.run() // a failed rollback may have left a transaction open
+		if _, err := w.sql.begin.run(); err != nil {
 			return nil, fmt.Errorf("begin: %w", err)
 		}
 	}
-	places := make(map[*Log]place, len(group))
-	for _, r := range group {
-		if r.err != nil {
-			continue
+	clear(w.places)
+	for i := 0; i < len(*group); i++ {
+		r := (*group)[i]
+		if r.err == nil {
+			r.err = w.misplaced(r) // then nothing of it was written, and the transaction goes on
 		}
-		if r.err = r.misplaced(places); r.err != nil {
-			continue // nothing of it was written: the transaction goes on
-		}
-		if err := w.apply(ctx, r, places); err != nil {
-			w.rollback.ExecContext(ctx)
-			if sharedFault(err) {
-				return nil, err
+		if r.err == nil {
+			if err := w.apply(r); err != nil {
+				w.sql.rollback.run()
+				if sharedFault(err) {
+					return nil, err
+				}
+				return r, err
 			}
-			return r, err
+		}
+		if i == len(*group)-1 {
+			*group = w.join(*group)
 		}
 	}
 	if err := w.fault("commit"); err != nil {
-		w.rollback.ExecContext(ctx)
+		w.sql.rollback.run()
 		return nil, fmt.Errorf("commit: %w", err)
 	}
-	if _, err := w.commit.ExecContext(ctx); err != nil {
-		w.rollback.ExecContext(ctx)
+	if _, err := w.sql.commit.run(); err != nil {
+		w.sql.rollback.run()
 		return nil, fmt.Errorf("commit: %w", err)
 	}
 	return nil, nil
 }
 
+// join adds the requests that came while the group was applied: whoever the last
+// commit answered has its next one ready by now. Gosched lets those that are
+// about to queue do so; it is no waiting, with nobody to run it returns at once.
+func (w *writer) join(group []*request) []*request {
+	n := len(group)
+	if group = w.queue.take(group); len(group) > n {
+		return group
+	}
+	runtime.Gosched()
+	return w.queue.take(group)
+}
+
 // misplaced refuses a batch that does not continue its log.
-func (r *request) misplaced(places map[*Log]place) error {
+func (w *writer) misplaced(r *request) error {
 	if r.log == nil {
 		return nil
 	}
-	at, ok := places[r.log]
+	at, ok := w.places[r.log]
 	if !ok {
 		at.tip, at.pos = r.log.Tip()
-		places[r.log] = at
+		w.places[r.log] = at
 	}
 	if r.from != at.tip+1 {
 		return fmt.Errorf("%w: it was to begin at seq %d, the log goes on at %d", ErrConflict, r.from, at.tip+1)
@@ -159,7 +157,7 @@ func (r *request) misplaced(places map[*Log]place) error {
 }
 
 // apply writes one request into the open transaction.
-func (w *writer) apply(ctx context.Context, r *request, places map[*Log]place) (err error) {
+func (w *writer) apply(r *request) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic while storing: %v", p)
@@ -170,28 +168,28 @@ func (w *writer) apply(ctx context.Context, r *request, places map[*Log]place) (
 	}
 	key, at := int64(0), place{tip: -1}
 	if r.create != nil {
-		if key, err = w.insertSession(ctx, r.create); err != nil {
+		if key, err = w.insertSession(r.create); err != nil {
 			return err
 		}
 	} else {
-		key, at = r.log.key, places[r.log]
+		key, at = r.log.key, w.places[r.log]
 	}
 	for i := range r.records {
 		e := &r.records[i]
 		at.tip++
 		at.pos += int64(len(e.line))
-		if _, err := w.addEvent.ExecContext(ctx, key, at.tip, e.typ, e.id, at.pos, string(e.line)); err != nil {
+		if _, err := w.sql.addEvent.run(key, at.tip, e.typ, e.id, at.pos, string(e.line)); err != nil {
 			if isConstraint(err) {
 				err = fmt.Errorf("%w: event %d, %s, has an id or a seq that is taken: %w", ErrConflict, i, e.typ, err)
 			}
 			return err
 		}
 	}
-	if err := w.applyInbox(ctx, key, r); err != nil {
+	if err := w.applyInbox(key, r); err != nil {
 		return err
 	}
 	if r.log != nil {
-		places[r.log] = at
+		w.places[r.log] = at
 	}
 	return nil
 }
