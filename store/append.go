@@ -7,7 +7,7 @@ import (
 )
 
 // Batch is appended as one: consecutive seqs in one transaction, or nothing.
-// Texts are taken first, then the waiting ones calmed, then new ones put.
+// Texts are taken first, then calmed, then put.
 type Batch struct {
 	From   int64 // seq the first event gets: the tip of what was submitted before, plus one; else ErrConflict. Also without events
 	Events []NewEvent

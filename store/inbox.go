@@ -85,8 +85,11 @@ func (w *writer) remember(key int64, id string) error {
 
 // Inbox returns the texts that wait, in the order of their positions.
 func (l *Log) Inbox(ctx context.Context) ([]Input, error) {
-	l.store.gate.RLock()
-	defer l.store.gate.RUnlock()
+	done, err := l.store.reading()
+	if err != nil {
+		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
+	}
+	defer done()
 	rows, err := l.store.queries.inbox.QueryContext(ctx, l.key)
 	if err != nil {
 		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
@@ -111,8 +114,11 @@ func (l *Log) Inbox(ctx context.Context) ([]Input, error) {
 // SeenInput tells whether a client's input id was taken before, also when its
 // text was read long ago.
 func (l *Log) SeenInput(ctx context.Context, clientID string) (bool, error) {
-	l.store.gate.RLock()
-	defer l.store.gate.RUnlock()
+	done, err := l.store.reading()
+	if err != nil {
+		return false, fmt.Errorf("look up an input id of %q: %w", l.id, err)
+	}
+	defer done()
 	var seen bool
 	if err := l.store.queries.seen.QueryRowContext(ctx, l.key, clientID).Scan(&seen); err != nil {
 		return false, fmt.Errorf("look up an input id of %q: %w", l.id, err)

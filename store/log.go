@@ -63,12 +63,15 @@ func (l *Log) open(ctx context.Context) error {
 	if l.opened {
 		return nil
 	}
-	l.store.gate.RLock()
-	defer l.store.gate.RUnlock()
+	done, err := l.store.reading()
+	if err != nil {
+		return fmt.Errorf("session %q: %w", l.id, err)
+	}
+	defer done()
 	var deleted bool
 	var seq, pos sql.NullInt64
 	var newest []byte
-	err := l.store.queries.tip.QueryRowContext(ctx, l.id).Scan(&l.key, &deleted, &seq, &pos, &newest)
+	err = l.store.queries.tip.QueryRowContext(ctx, l.id).Scan(&l.key, &deleted, &seq, &pos, &newest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("session %q: %w", l.id, ErrNotFound)

@@ -38,7 +38,8 @@ type Store struct {
 	write   *sql.DB // one connection, the writer's
 	read    *sql.DB // mode=ro
 	queries queries
-	gate    sync.RWMutex // held shared by a read, so that the writer can reset a write-ahead log that has grown
+	gate    sync.RWMutex // held shared by a read: see reading
+	ended   bool         // guarded by gate
 	writer  *writer
 
 	mu   sync.Mutex
@@ -177,11 +178,14 @@ func (s *Store) LogID() string { return s.logID }
 // that a second server's refusal can name it.
 func (s *Store) SetHolder(info string) error { return s.lock.name(info) }
 
-// Close commits what was accepted, folds the write-ahead log into the file and
-// lets the file go. Later calls return what the first one did.
+// Close commits what was accepted, waits for reads under way, folds the
+// write-ahead log into the file and lets the file go. Later calls return what the first one did.
 func (s *Store) Close() error {
 	s.closing.Do(func() {
 		s.writer.stop()
+		s.gate.Lock() // reads under way end first, or they would keep the write-ahead log from being folded in
+		s.ended = true
+		s.gate.Unlock()
 		s.closed = s.shut()
 	})
 	return s.closed
@@ -205,6 +209,18 @@ func (s *Store) shut() error {
 		return fmt.Errorf("close %s: %w", s.path, err)
 	}
 	return nil
+}
+
+// reading begins a read, which ends with done. The writer waits for the reads
+// under way, and holds back new ones, for the moment it takes to reset a
+// write-ahead log that has grown because reads overlapped without a break.
+func (s *Store) reading() (done func(), err error) {
+	s.gate.RLock()
+	if s.ended {
+		s.gate.RUnlock()
+		return nil, ErrClosed
+	}
+	return s.gate.RUnlock, nil
 }
 
 // exists tells whether there is a file at path.

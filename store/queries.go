@@ -35,14 +35,14 @@ const (
 		UNION ALL
 		SELECT (SELECT min(type) FROM events INDEXED BY events_structural
 			WHERE session = ?1 AND id IS NOT NULL AND type > kinds.value) FROM kinds WHERE value IS NOT NULL) `
-	given = `WITH kinds(value) AS (SELECT value FROM json_each(?4)) `
+	given = `WITH kinds(value) AS (SELECT value FROM json_each(?2)) `
 
 	selectNewest = `SELECT event FROM events WHERE session = ?1 AND seq = (SELECT max(seq) FROM (
 		SELECT (SELECT max(seq) FROM events INDEXED BY events_structural
-			WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq <= ?2) AS seq FROM kinds) WHERE ?3 IS NULL)`
+			WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq <= ?3) AS seq FROM kinds))`
 
 	selectStructural = `SELECT event FROM kinds CROSS JOIN events INDEXED BY events_structural
-		WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq BETWEEN ?2 AND ?3 ORDER BY seq`
+		WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq BETWEEN ?3 AND ?4 ORDER BY seq`
 
 	selectStreamed = `SELECT event FROM events WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND id IS NULL ORDER BY seq`
 )

@@ -26,8 +26,11 @@ type Page struct {
 // Page reads the events from seq from on, as many as a page holds; none when from
 // is past the tip.
 func (l *Log) Page(ctx context.Context, from int64) (Page, error) {
-	l.store.gate.RLock()
-	defer l.store.gate.RUnlock()
+	done, err := l.store.reading()
+	if err != nil {
+		return Page{}, fmt.Errorf("read %q from seq %d: %w", l.id, from, err)
+	}
+	defer done()
 	var n int
 	var pos sql.NullInt64
 	var text []byte
@@ -51,11 +54,11 @@ func (l *Log) Newest(ctx context.Context, before int64, types ...string) (Event,
 	if before < 0 {
 		upTo = math.MaxInt64
 	}
-	query, args := l.store.queries.newest, []any{l.key, upTo, nil, typeList(types)}
+	query := l.store.queries.newest
 	if len(types) == 0 {
-		query, args = l.store.queries.newestOfAll, args[:3]
+		query = l.store.queries.newestOfAll
 	}
-	return l.one(ctx, query, args...)
+	return l.one(ctx, query, l.key, typeList(types), upTo)
 }
 
 // ByID returns the structural event with that id.
@@ -70,11 +73,11 @@ func (l *Log) ByID(ctx context.Context, id string) (Event, bool, error) {
 // Structural returns the structural events of the types (none given: of all)
 // with from <= seq <= to, in order. Streamed pieces are neither returned nor scanned.
 func (l *Log) Structural(ctx context.Context, from, to int64, types ...string) ([]Event, error) {
-	query, args := l.store.queries.structural, []any{l.key, from, to, typeList(types)}
+	query := l.store.queries.structural
 	if len(types) == 0 {
-		query, args = l.store.queries.structuralOfAll, args[:3]
+		query = l.store.queries.structuralOfAll
 	}
-	return l.many(ctx, query, args...)
+	return l.many(ctx, query, l.key, typeList(types), from, to)
 }
 
 // Streamed returns the streamed pieces with from <= seq <= to, in order.
@@ -88,10 +91,13 @@ func typeList(types []string) string {
 }
 
 func (l *Log) one(ctx context.Context, query *sql.Stmt, args ...any) (Event, bool, error) {
-	l.store.gate.RLock()
-	defer l.store.gate.RUnlock()
+	done, err := l.store.reading()
+	if err != nil {
+		return Event{}, false, fmt.Errorf("read %q: %w", l.id, err)
+	}
+	defer done()
 	var line []byte
-	err := query.QueryRowContext(ctx, args...).Scan(&line)
+	err = query.QueryRowContext(ctx, args...).Scan(&line)
 	if errors.Is(err, sql.ErrNoRows) {
 		return Event{}, false, nil
 	}
@@ -106,8 +112,11 @@ func (l *Log) one(ctx context.Context, query *sql.Stmt, args ...any) (Event, boo
 }
 
 func (l *Log) many(ctx context.Context, query *sql.Stmt, args ...any) ([]Event, error) {
-	l.store.gate.RLock()
-	defer l.store.gate.RUnlock()
+	done, err := l.store.reading()
+	if err != nil {
+		return nil, fmt.Errorf("read %q: %w", l.id, err)
+	}
+	defer done()
 	rows, err := query.QueryContext(ctx, args...)
 	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", l.id, err)

@@ -20,8 +20,11 @@ type Session struct {
 // Session returns the row of a session: ErrNotFound, or ErrDeleted (then with
 // the row of the tombstone).
 func (s *Store) Session(ctx context.Context, id string) (Session, error) {
-	s.gate.RLock()
-	defer s.gate.RUnlock()
+	done, err := s.reading()
+	if err != nil {
+		return Session{}, fmt.Errorf("session %q: %w", id, err)
+	}
+	defer done()
 	x, err := scanSession(s.queries.session.QueryRowContext(ctx, id))
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
@@ -36,8 +39,11 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 
 // Sessions returns every session that is not deleted, in the order they were created.
 func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
-	s.gate.RLock()
-	defer s.gate.RUnlock()
+	done, err := s.reading()
+	if err != nil {
+		return nil, fmt.Errorf("list sessions: %w", err)
+	}
+	defer done()
 	rows, err := s.queries.sessions.QueryContext(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
@@ -60,8 +66,11 @@ func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
 // WakingSessions returns the ids of the sessions whose inbox holds a text that
 // asks for a turn.
 func (s *Store) WakingSessions(ctx context.Context) ([]string, error) {
-	s.gate.RLock()
-	defer s.gate.RUnlock()
+	done, err := s.reading()
+	if err != nil {
+		return nil, fmt.Errorf("list waking sessions: %w", err)
+	}
+	defer done()
 	rows, err := s.queries.waking.QueryContext(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("list waking sessions: %w", err)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"path/filepath"
 	"testing"
@@ -86,5 +87,18 @@ func all(t testing.TB, l *Log) (lines []string) {
 		for _, line := range p.Lines {
 			lines = append(lines, string(line))
 		}
+	}
+}
+
+// alter changes a closed file behind the store's back.
+func alter(t testing.TB, path, query string) {
+	t.Helper()
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if _, err := db.Exec(query); err != nil {
+		t.Fatal(err)
 	}
 }

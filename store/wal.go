@@ -15,7 +15,7 @@ import (
 const (
 	walPages = 4000               // pages after which it is checkpointed; of 4 KiB
 	walRetry = 1000               // further pages before another try, when readers held it up
-	walGated = 3 * walPages       // pages after which reads are held back for the moment a reset takes
+	walGated = 2 * walPages       // pages after which reads are held back for the moment a reset takes
 	walKept  = walPages * 4 << 10 // bytes the file is cut back to when it was reset after growing beyond them
 )
 
