@@ -53,7 +53,8 @@ func Backup(ctx context.Context, path, dest string) (err error) {
 	return moveInto(tmp, dest)
 }
 
-// rename gives a copy its own identity.
+// rename gives a copy its own identity. A copy comes out without the WAL mode of
+// the original; Open turns it on again.
 func rename(ctx context.Context, path string) error {
 	db, err := sql.Open("sqlite", dsn(path, "rw", "_synchronous=FULL"))
 	if err != nil {
@@ -81,7 +82,7 @@ func openOutside(ctx context.Context, path string) (*sql.DB, error) {
 	if fresh {
 		return nil, fmt.Errorf("%s: %w: there is nothing in it", path, ErrForeign)
 	}
-	db, err := sql.Open("sqlite", dsn(path, "ro", "_query_only=1"))
+	db, err := sql.Open("sqlite", dsn(path, "ro")) // not query_only, which forbids VACUUM INTO
 	if err != nil {
 		return nil, err
 	}

@@ -139,7 +139,7 @@ func (s *Store) openReaders(ctx context.Context) (err error) {
 	if err := accept(s.path, app, version); err != nil {
 		return err
 	}
-	return confirm(ctx, conn, map[string]string{"journal_mode": "wal", "query_only": "1", "busy_timeout": "5000"})
+	return confirm(ctx, conn, map[string]string{"query_only": "1", "busy_timeout": "5000"})
 }
 
 func (s *Store) openWriter(ctx context.Context) (err error) {

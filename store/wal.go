@@ -15,7 +15,7 @@ import (
 const (
 	walPages = 4000               // pages after which it is checkpointed; of 4 KiB
 	walRetry = 1000               // further pages before another try, when readers held it up
-	walGated = 2 * walPages       // pages after which reads are held back for the moment a reset takes
+	walGated = walPages * 3 / 2   // pages after which reads are held back for the moment a reset takes
 	walKept  = walPages * 4 << 10 // bytes the file is cut back to when it was reset after growing beyond them
 )
 
@@ -28,7 +28,8 @@ const setNeeded = "UPDATE meta SET value = ? WHERE name = 'wal_needed'"
 // checkpoints says when the writer checkpoints, and does it.
 type checkpoints struct {
 	conn *sql.Conn
-	next int // pages written by the connection at which the next one is due
+	wal  string // path of the write-ahead log
+	next int    // pages written by the connection at which the next one is due
 }
 
 // due tells whether so many pages were written that a checkpoint is due.
@@ -47,6 +48,7 @@ func (c *checkpoints) written() (pages int) {
 // returns the pages it holds now. PASSIVE: the file is kept and overwritten from
 // its start by the next commit, which syncs faster than a file that grows.
 func (c *checkpoints) run(ctx context.Context) (pages int, err error) {
+	before := c.salts()
 	if _, err := c.conn.ExecContext(ctx, setNeeded, "1"); err != nil {
 		return 0, fmt.Errorf("checkpoint: %w", err)
 	}
@@ -58,10 +60,21 @@ func (c *checkpoints) run(ctx context.Context) (pages int, err error) {
 		return 0, fmt.Errorf("checkpoint: %w", err)
 	}
 	c.next = c.written() + walPages
-	if done < pages {
+	if c.salts() == before { // some reader still needs it: the commit was added at its end
 		c.next = c.written() + walRetry
 	}
 	return pages, nil
+}
+
+// salts are in the header of the write-ahead log and change with each reset.
+func (c *checkpoints) salts() (salts [8]byte) {
+	f, err := os.Open(c.wal)
+	if err != nil {
+		return salts // seen as no reset: the next checkpoint comes early
+	}
+	defer f.Close()
+	f.ReadAt(salts[:], 16)
+	return salts
 }
 
 // fold empties the write-ahead log into the file, at the end.

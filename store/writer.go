@@ -26,7 +26,7 @@ type place struct{ tip, pos int64 }
 
 func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
 	w := &writer{store: s, conn: conn, queue: newQueue(), stopped: make(chan struct{}),
-		check: checkpoints{conn: conn}, places: make(map[*Log]place)}
+		check: checkpoints{conn: conn, wal: s.path + "-wal"}, places: make(map[*Log]place)}
 	if err := w.sql.prepare(ctx, conn); err != nil {
 		return nil, err
 	}
