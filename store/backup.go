@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-
-	"modernc.org/sqlite"
 )
 
 // Backup copies the log file at path to dest, also while another process serves
@@ -68,9 +66,6 @@ func rename(ctx context.Context, path string) error {
 
 // openOutside opens a log file for reading, beside the process that has it.
 func openOutside(ctx context.Context, path string) (*sql.DB, error) {
-	if _, err := sqlite.OFDLocking(true); err != nil && !errors.Is(err, sqlite.ErrOFDLockingUnavailable) {
-		return nil, err
-	}
 	path, err := realPath(path)
 	if err != nil {
 		return nil, err

@@ -26,10 +26,11 @@
 //     half of a surrogate pair, which is no character, becomes \ufffd.
 //  7. at is UTC in whole microseconds and never decreases within a session,
 //     whatever the clock does; seq alone decides order.
-//  8. Reading never waits for writing, nor writing for a reader. A page has at
-//     most PageEvents events and PageBytes bytes (but at least one event), and no read
-//     transaction outlives the call: however slowly clients drain, the
-//     write-ahead log stays under tens of MB.
+//  8. Reading never waits for a commit, nor a commit for a slow client. A page has
+//     at most PageEvents events and PageBytes bytes (but at least one event), and
+//     no read transaction outlives the call: however slowly clients drain, the
+//     write-ahead log stays under 32 MB, save while a backup runs. Where reads
+//     overlap without a break, they pause for the moment in which it is reset.
 //  9. Opening a log, its tip, Newest, Structural and ByID cost O(log n) for each
 //     event returned; streamed pieces are not scanned.
 //  10. A client's input id is remembered as long as the session, from the

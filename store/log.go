@@ -104,7 +104,7 @@ func (l *Log) retain() {
 func (l *Log) release() {
 	l.store.mu.Lock()
 	defer l.store.mu.Unlock()
-	if l.refs--; l.refs == 0 {
+	if l.refs--; l.refs == 0 && l.store.logs[l.id] == l {
 		delete(l.store.logs, l.id)
 	}
 }

@@ -11,6 +11,12 @@ import (
 	"modernc.org/sqlite"
 )
 
+// Must come before the first open of any database. With the locks that SQLite takes
+// by default, any close of the file in this process (inspect's, say) would drop
+// those of its connections. Where the system lacks the better ones the default
+// stays, and the lock file still keeps other servers away.
+func init() { sqlite.OFDLocking(true) }
+
 // Durability of a commit, see Options.
 const (
 	Full   = "full"   // synced: survives loss of power
@@ -55,11 +61,6 @@ type Store struct {
 func Open(ctx context.Context, path string, o Options) (*Store, error) {
 	if err := o.check(); err != nil {
 		return nil, err
-	}
-	// Else any close of the file in this process would drop SQLite's locks. Where
-	// the system has no such locks nothing in this package opens the file twice.
-	if _, err := sqlite.OFDLocking(true); err != nil && !errors.Is(err, sqlite.ErrOFDLockingUnavailable) {
-		return nil, fmt.Errorf("open %s: %w", path, err)
 	}
 	path, err := realPath(path)
 	if err != nil {

@@ -112,11 +112,11 @@ type sessionCheck struct {
 	report    *Report
 	id, head  string
 	next, pos int64
-	ids       map[string]struct{}
+	ids       map[[idDigits]byte]struct{} // streamed pieces have theirs in the envelope only
 }
 
 func (r *Report) session(ctx context.Context, db *sql.DB, key int64, id string) error {
-	c := sessionCheck{report: r, id: id, head: envelopeHead(id), ids: make(map[string]struct{})}
+	c := sessionCheck{report: r, id: id, head: envelopeHead(id), ids: make(map[[idDigits]byte]struct{})}
 	for {
 		n, err := c.page(ctx, db, key)
 		if err != nil || n == 0 {
@@ -168,10 +168,11 @@ func (c *sessionCheck) row(seq, pos int64, typ string, id, line []byte) {
 	if e.Seq != seq || e.Type != typ || id != nil && hex.EncodeToString(id) != e.ID {
 		wrong("the event is not the one its row names")
 	}
-	if _, taken := c.ids[e.ID]; taken {
+	unique := [idDigits]byte([]byte(e.ID))
+	if _, taken := c.ids[unique]; taken {
 		wrong("its id " + e.ID + " is taken by an earlier event")
 	}
-	c.ids[e.ID] = struct{}{}
+	c.ids[unique] = struct{}{}
 }
 
 // strays looks for rows of sessions that do not exist.
