@@ -1,9 +1,11 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -198,6 +200,10 @@ func TestAFailingAppendAmongManyUnderWayFailsThoseBehindItAndLeavesNoHole(t *tes
 
 // guarantee 5
 func TestAPanicInOneRequestOrInACallbackLeavesTheWriterAtWork(t *testing.T) {
+	var told bytes.Buffer
+	before := slog.Default()
+	slog.SetDefault(slog.New(slog.NewTextHandler(&told, nil)))
+	t.Cleanup(func() { slog.SetDefault(before) })
 	armed := false
 	s := open(t, Options{fault: func(stage string) error {
 		if armed && stage == "insert" {
@@ -214,6 +220,9 @@ func TestAPanicInOneRequestOrInACallbackLeavesTheWriterAtWork(t *testing.T) {
 	l.Submit(Batch{From: 1, Events: []NewEvent{chunk("y")}}, func([]Event, error) { panic("the caller's own") })
 	if _, err := l.Append(context.Background(), Batch{From: 2, Events: []NewEvent{chunk("z")}}); err != nil {
 		t.Errorf("append after the panics: %v", err)
+	}
+	if err := s.Close(); err != nil || !strings.Contains(told.String(), "the caller's own") {
+		t.Errorf("close: %v; the callback's panic is in the process log: %s", err, told.String())
 	}
 }
 

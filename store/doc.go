@@ -45,6 +45,7 @@
 //  14. A backup is one consistent moment, verified before it gets its name, and
 //     has a log id of its own, since what follows a restore is another life.
 //
-// Locks, where two are held, in this order: Log.submit, then the writer's queue or
-// Store.mu; Store.mu and Log.mu are leaves, no other lock is taken under them.
+// Locks, where two are held, in this order: Log.submit, then the queue's;
+// Log.opening, then Store.gate. Store.mu, Log.mu and the queue's are leaves: no
+// other lock is taken under them.
 package store

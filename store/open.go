@@ -155,6 +155,11 @@ func (s *Store) openWriter(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	defer func() {
+		if err != nil {
+			conn.Close()
+		}
+	}()
 	if err := confirm(ctx, conn, map[string]string{"journal_mode": "wal", "synchronous": synchronous,
 		"busy_timeout": "5000", "wal_autocheckpoint": "0", "journal_size_limit": fmt.Sprint(walKept)}); err != nil {
 		return err

@@ -145,6 +145,16 @@ func TestALostOrForeignWriteAheadLogIsRefusedAndAFoldedOneIsNot(t *testing.T) {
 	}
 	openAt(t, folded, Options{})
 
+	// A backup was put in place of a file whose write-ahead log stayed behind.
+	stale, backup := crashed(t), filepath.Join(t.TempDir(), "backup.db")
+	if err := Backup(ctx, stale, backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(backup, stale); err != nil {
+		t.Fatal(err)
+	}
+	refused(stale, "written for another file")
+
 	// An empty file by hand says: go on without.
 	given := crashed(t)
 	os.Remove(given + "-shm")

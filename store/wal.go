@@ -92,8 +92,8 @@ func (c *checkpoints) fold(ctx context.Context) error {
 // inspectWAL refuses a file whose write-ahead log is missing or of another file,
 // as far as that can be told; SQLite would ignore either in silence.
 func inspectWAL(ctx context.Context, path string) error {
-	id, needed, ok := readMeta(ctx, path, "immutable=1") // the file alone
-	if !ok {
+	id, needed, err := readMeta(ctx, path, "immutable=1") // the file alone
+	if err != nil {
 		return nil // torn by a checkpoint that was cut off: only together with its log it can be read
 	}
 	f, err := os.Open(path + "-wal")
@@ -115,7 +115,11 @@ func inspectWAL(ctx context.Context, path string) error {
 	if !walHeader(h[:]) {
 		return fmt.Errorf("open %s: %w: %s-wal is no write-ahead log of SQLite; move it away, put the right one in its place", path, ErrWAL, path)
 	}
-	if other, _, ok := readMeta(ctx, path, "_query_only=1"); !ok || other != id {
+	other, _, err := readMeta(ctx, path, "_query_only=1")
+	if err != nil {
+		return fmt.Errorf("open %s: %w, or one of the two is damaged: %w", path, ErrWAL, err)
+	}
+	if other != id {
 		return fmt.Errorf("open %s: %w: %s-wal was written for another file; put the right one in its place", path, ErrWAL, path)
 	}
 	return nil
@@ -139,14 +143,14 @@ func walHeader(h []byte) bool {
 	return binary.BigEndian.Uint32(h[24:]) == a && binary.BigEndian.Uint32(h[28:]) == b
 }
 
-// readMeta reads a file's identity and mark, on a connection of its own; ok is false when it cannot.
-func readMeta(ctx context.Context, path, setting string) (logID string, needed, ok bool) {
+// readMeta reads a file's identity and mark, on a connection of its own.
+func readMeta(ctx context.Context, path, setting string) (logID string, needed bool, err error) {
 	db, err := sql.Open("sqlite", dsn(path, "ro", setting))
 	if err != nil {
-		return "", false, false
+		return "", false, err
 	}
 	defer db.Close()
 	err = db.QueryRowContext(ctx, `SELECT (SELECT value FROM meta WHERE name = 'log_id'),
 		(SELECT value = '1' FROM meta WHERE name = 'wal_needed')`).Scan(&logID, &needed)
-	return logID, needed, err == nil
+	return logID, needed, err
 }

@@ -89,10 +89,10 @@ func TestACheckpointLeavesTheMarksByWhichALostWriteAheadLogIsTold(t *testing.T) 
 		if _, err := c.run(ctx); err != nil {
 			t.Fatal(err)
 		}
-		_, inFile, ok := readMeta(ctx, path, "immutable=1")
-		_, withWAL, ok2 := readMeta(ctx, path, "_query_only=1")
-		if !ok || !ok2 || !inFile || withWAL {
-			t.Errorf("needed says %v in the file and %v with its write-ahead log (%v %v), want true and false", inFile, withWAL, ok, ok2)
+		_, inFile, err := readMeta(ctx, path, "immutable=1")
+		_, withWAL, err2 := readMeta(ctx, path, "_query_only=1")
+		if err != nil || err2 != nil || !inFile || withWAL {
+			t.Errorf("needed says %v in the file and %v with its write-ahead log (%v %v), want true and false", inFile, withWAL, err, err2)
 		}
 		if want := c.written() + walPages; c.next != want {
 			t.Errorf("with nobody reading the next checkpoint is due at %d pages, want %d", c.next, want)
