@@ -38,47 +38,29 @@ func checkPayload(p json.RawMessage) (json.RawMessage, error) {
 	if len(p) > MaxPayload {
 		return nil, fmt.Errorf("has %d bytes, the limit is %d", len(p), MaxPayload)
 	}
-	if !json.Valid(p) {
+	s := scanJSON(p)
+	if s.deep {
+		return nil, fmt.Errorf("is nested deeper than %d levels", MaxNesting)
+	}
+	if !s.valid {
 		return nil, fmt.Errorf("is not valid JSON")
 	}
 	p = bytes.TrimSpace(p)
 	if p[0] != '{' {
 		return nil, fmt.Errorf("is not a JSON object")
 	}
-	if !utf8.Valid(p) {
+	if !s.ascii && !utf8.Valid(p) {
 		return nil, fmt.Errorf("is not valid UTF-8")
 	}
-	if depth(p) > MaxNesting {
-		return nil, fmt.Errorf("is nested deeper than %d levels", MaxNesting)
-	}
-	if bytes.IndexByte(p, '\n') >= 0 || bytes.IndexByte(p, '\r') >= 0 { // never inside a string, that is valid JSON
+	if s.newline {
 		var b bytes.Buffer
 		json.Compact(&b, p) // valid, checked above; leaves strings and numbers alone
 		p = b.Bytes()
 	}
-	return mendSurrogates(p), nil
-}
-
-// depth is the deepest nesting of a valid JSON text.
-func depth(p []byte) int {
-	deepest, level := 0, 0
-	for i := 0; i < len(p); i++ {
-		switch p[i] {
-		case '{', '[':
-			if level++; level > deepest {
-				deepest = level
-			}
-		case '}', ']':
-			level--
-		case '"':
-			for i++; p[i] != '"'; i++ {
-				if p[i] == '\\' {
-					i++
-				}
-			}
-		}
+	if s.escape {
+		p = mendSurrogates(p)
 	}
-	return deepest
+	return p, nil
 }
 
 // mendSurrogates replaces each escape of a lone surrogate in a valid JSON text

@@ -114,7 +114,13 @@ func FuzzPayload(f *testing.F) {
 	for _, seed := range []string{`{}`, `{"a":"\ud800"}`, "{\n}", `{"a":"\\u"}`, `{"a":{"b":["\udc00\ud800"]}}`, `[`, `{"":"\u12"}`} {
 		f.Add(seed)
 	}
+	for _, seed := range []string{`[1,-0.5e+3,true,false,null,"\"\\\/\b\f\n\r\t"]`, `01`, `-`, `1.`, `1e`, `{"a" : 1 , "b":[]}`, `{"a":1,}`, `[,]`, `]`, ` `, `tru`, `{} {}`, `"\x"`, "\"\x01\"", `{"a"}`, `[1 2]`, `{1:2}`} {
+		f.Add(seed)
+	}
 	f.Fuzz(func(t *testing.T, in string) {
+		if s := scanJSON([]byte(in)); !s.deep && s.valid != json.Valid([]byte(in)) {
+			t.Fatalf("%q: valid is %v, encoding/json says otherwise", in, s.valid)
+		}
 		p, err := checkPayload(json.RawMessage(in))
 		if err != nil {
 			if json.Valid([]byte(in)) && utf8.ValidString(in) && strings.HasPrefix(strings.TrimSpace(in), "{") && len(in) < MaxNesting {
