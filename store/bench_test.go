@@ -1,3 +1,5 @@
+//go:build linux
+
 package store
 
 import (
@@ -13,8 +15,6 @@ import (
 	"testing"
 	"time"
 )
-
-const producers = 64
 
 // bare is the ceiling that the store is measured against: the same schema and
 // settings, prepared inserts of ready envelopes, nothing else.
@@ -191,18 +191,6 @@ func BenchmarkReplay(b *testing.B) {
 	b.ReportMetric(float64(paged)/float64(scanned), "CPU/scan-CPU")
 	b.ReportMetric(float64(paged.Microseconds())/float64(b.N)/n, "µs-CPU/event")
 	b.ReportMetric(float64(mallocs)/float64(b.N)/n, "allocs/event")
-}
-
-// grow fills a log with chunks, by way of the store.
-func grow(b testing.TB, l *Log, n int) {
-	text := strings.Repeat("x", 208)
-	for next(l) < int64(n) {
-		events := make([]NewEvent, min(1000, int64(n)-next(l)))
-		for i := range events {
-			events[i] = chunk(text)
-		}
-		add(b, l, events...)
-	}
 }
 
 // BenchmarkOpen is the store's part of rows 15 and 16: opening a log, with its

@@ -38,6 +38,9 @@ func play(role, path string) int {
 	return 0
 }
 
+// producers is the number of sessions, or of goroutines that append, of the tests and benchmarks of a busy store.
+const producers = 64
+
 func appendWithoutEnd(ctx context.Context, s *Store, id string) {
 	if _, err := s.Session(ctx, id); err != nil {
 		if err := s.Create(ctx, Session{ID: id}, []NewEvent{event("session/created", `{}`)}); err != nil {

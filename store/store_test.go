@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -100,5 +101,17 @@ func alter(t testing.TB, path, query string) {
 	defer db.Close()
 	if _, err := db.Exec(query); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// grow fills a log with chunks, by way of the store.
+func grow(b testing.TB, l *Log, n int) {
+	text := strings.Repeat("x", 208)
+	for next(l) < int64(n) {
+		events := make([]NewEvent, min(1000, int64(n)-next(l)))
+		for i := range events {
+			events[i] = chunk(text)
+		}
+		add(b, l, events...)
 	}
 }
