@@ -6,7 +6,6 @@ import (
 	"io"
 	"os"
 	"strings"
-	"syscall"
 )
 
 // fileLock keeps a second process off the log. It is a file of its own: the
@@ -19,8 +18,8 @@ func lockFile(path string) (*fileLock, error) {
 	if err != nil {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	held, err := tryLock(f)
+	if held {
 		holder, _ := io.ReadAll(io.LimitReader(f, 4096))
 		f.Close()
 		return nil, fmt.Errorf("open %s: %w: %s", path, ErrLocked, describe(string(holder)))
