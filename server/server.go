@@ -1,0 +1,174 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"time"
+
+	"hitchpost/server/agentsocket"
+	"hitchpost/server/auth"
+	"hitchpost/server/config"
+	"hitchpost/server/follow"
+	"hitchpost/server/wsconn"
+	"hitchpost/store"
+	"hitchpost/turn"
+	"hitchpost/turn/tool"
+)
+
+// Options of Run.
+type Options struct {
+	Config  *config.Config
+	Tokens  []*auth.Token
+	Log     *slog.Logger
+	Reloads <-chan Reload    // configurations to take over while running
+	Ready   func(url string) // called once, when the server listens
+}
+
+// Reload is a configuration that takes the place of the one in force.
+type Reload struct {
+	Config *config.Config
+	Tokens []*auth.Token
+}
+
+const (
+	headerTimeout = 10 * time.Second // of a request's header
+	farewellTime  = 2 * time.Second  // for telling every client that the server goes
+)
+
+// Run serves until ctx ends, then drains.
+func Run(ctx context.Context, o Options) (err error) {
+	cfg := o.Config
+	st, err := store.Open(ctx, cfg.Database, store.Options{
+		Durability: cfg.Durability, RecentEvents: max(recentEvents, cfg.QueueLimit),
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	tools, workspace, err := mount(cfg)
+	if err != nil {
+		return err
+	}
+	defer workspace.Close()
+	listener, err := net.Listen("tcp", cfg.Listen)
+	if err != nil {
+		return fmt.Errorf("listen: %w; is another server there? (listen = %q)", err, cfg.Listen)
+	}
+	defer listener.Close()
+	if err := st.SetHolder(listener.Addr().String()); err != nil {
+		return err
+	}
+	o.Config = bound(cfg, listener)
+	s := &server{o: o, tools: tools, host: turn.New(st, agents(cfg, tools, o.Log)), keys: auth.NewKeyring(o.Tokens)}
+	if err := s.host.Start(ctx); err != nil {
+		return err
+	}
+	return s.serve(ctx, st, listener)
+}
+
+// bound is the configuration with the port that the system chose for port 0.
+func bound(cfg *config.Config, listener net.Listener) *config.Config {
+	host, _, errHost := net.SplitHostPort(cfg.Listen)
+	_, port, errPort := net.SplitHostPort(listener.Addr().String())
+	if errHost != nil || errPort != nil {
+		return cfg
+	}
+	out := *cfg
+	out.Listen = net.JoinHostPort(host, port)
+	return &out
+}
+
+// recentEvents of a log are kept encoded while somebody has it open.
+const recentEvents = 1024
+
+// server is one life of the process.
+type server struct {
+	o       Options
+	tools   *tool.Set
+	host    *turn.Host
+	keys    *auth.Keyring
+	sockets *agentsocket.Server
+	group   *wsconn.Group // every WebSocket connection, of every wire
+}
+
+func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listener) error {
+	gate, err := auth.NewGate(s.o.Config.Listen, s.o.Config.AllowedOrigins)
+	if err != nil {
+		return err
+	}
+	group := wsconn.NewGroup(s.o.Config.Heartbeat.Std())
+	s.sockets = agentsocket.New(agentsocket.Options{
+		Host: s.host, Keys: s.keys, Gate: gate, Group: group,
+		Slots: follow.NewSlots(s.o.Config.MaxConcurrentReplays),
+		LogID: st.LogID(), Limits: limits(s.o.Config), Log: s.o.Log,
+	})
+	s.group = group
+	web := &http.Server{
+		Handler:           s.routes(),
+		ReadHeaderTimeout: headerTimeout,
+		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- listen(web, listener, s.o.Config) }()
+	s.o.Log.Info("serving", "address", listener.Addr().String(), "database", s.o.Config.Database)
+	if s.o.Ready != nil {
+		s.o.Ready(s.o.Config.URL())
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return s.drain(web, ended)
+		case err := <-ended:
+			return errors.Join(err, s.drain(web, nil))
+		case next := <-s.o.Reloads:
+			s.reload(next)
+		}
+	}
+}
+
+func listen(web *http.Server, listener net.Listener, cfg *config.Config) error {
+	var err error
+	if cfg.TLSCert != "" {
+		err = web.ServeTLS(listener, cfg.TLSCert, cfg.TLSKey)
+	} else {
+		err = web.Serve(listener)
+	}
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func (s *server) routes() http.Handler {
+	mux := http.NewServeMux()
+	mux.Handle("/agents/", s.sockets)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
+	return mux
+}
+
+// reload takes over a configuration that has been checked. Tokens go last, so that
+// a connection dropped for its token comes back to the new limits.
+func (s *server) reload(next Reload) {
+	s.host.Reload(agents(next.Config, s.tools, s.o.Log))
+	s.sockets.SetLimits(limits(next.Config))
+	s.keys.Replace(next.Tokens)
+	s.o.Config = next.Config
+}
+
+// drain takes no frame and begins no turn any more, tells the clients, lets running
+// steps end within the grace, and cuts the rest, which stays resumable.
+func (s *server) drain(web *http.Server, ended <-chan error) error {
+	s.o.Log.Info("shutting down")
+	ctx, done := context.WithTimeout(context.Background(), farewellTime)
+	defer done()
+	err := s.group.Shutdown(ctx)
+	err = errors.Join(err, web.Close())
+	if ended != nil {
+		err = errors.Join(err, <-ended)
+	}
+	return errors.Join(err, s.host.Drain(s.o.Config.Timeouts.Shutdown.Std()))
+}
