@@ -68,6 +68,7 @@ func (g *Group) Accept(w http.ResponseWriter, r *http.Request, subprotocols ...s
 		Subprotocols:       subprotocols,
 		InsecureSkipVerify: true, // the door has checked Origin
 		CompressionMode:    websocket.CompressionDisabled,
+		OnPingReceived:     c.ping,
 		OnPongReceived:     c.pong,
 	})
 	if err != nil {

@@ -20,6 +20,10 @@ const (
 
 	// sendLimit is how many bytes of answers may wait before Send blocks.
 	sendLimit = 256 << 10
+
+	// controlLimit is how many bytes of answers to pings may wait: more than 500 of
+	// the longest.
+	controlLimit = 64 << 10
 )
 
 // chunks lends the buffers of connections that write much.
@@ -49,6 +53,7 @@ type cork struct {
 	mu      sync.Mutex
 	room    sync.Cond // signalled when pending was taken or the conn closed
 	pending []byte    // whole frames, in order
+	control int       // bytes of them that are the library's
 	ending  bool      // a close frame is among them or has gone: no data frame may follow
 	until   time.Time // not zero: an end has begun, and no write goes on beyond it
 	closed  bool      // no further frame is taken
@@ -118,6 +123,7 @@ func (k *cork) Write(p []byte) (int, error) {
 	}
 	k.grow(len(p))
 	k.pending = append(k.pending, p...)
+	k.control += len(p)
 	k.ending = k.ending || p[0] == closeFrame
 	k.mu.Unlock()
 	k.kick()
@@ -148,8 +154,15 @@ func (k *cork) waiting() int {
 func (k *cork) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.pending = nil
+	k.pending, k.control = nil, 0
 	k.room.Broadcast()
+}
+
+// flooded tells whether more than controlLimit bytes of the library's frames wait.
+func (k *cork) flooded() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.control > controlLimit
 }
 
 // awaitRoom blocks while more than sendLimit bytes wait.
@@ -175,7 +188,7 @@ func (k *cork) flush(patience time.Duration) error {
 	defer k.flushing.Unlock()
 	k.mu.Lock()
 	buf := k.pending
-	k.pending = nil
+	k.pending, k.control = nil, 0
 	k.room.Broadcast()
 	k.mu.Unlock()
 	defer recycle(buf)

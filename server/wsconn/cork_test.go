@@ -2,6 +2,7 @@ package wsconn
 
 import (
 	"bytes"
+	"context"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -27,5 +28,28 @@ func TestNoDataFrameFollowsACloseFrame(t *testing.T) {
 	n, _ := peer.Read(got)
 	if !bytes.HasSuffix(got[:n], closing) {
 		t.Errorf("the peer got %q, want the close frame last", got[:n])
+	}
+}
+
+// A peer that floods us with pings and reads nothing must not fill our memory.
+func TestPingsAreNotAnsweredWhileTooMuchWaits(t *testing.T) {
+	ours, peer := net.Pipe()
+	defer peer.Close()
+	defer ours.Close()
+	c := &Conn{cork: newCork(ours, nil, func() {}, new(atomic.Int64))}
+	answered := 0
+	for range 100_000 {
+		if c.ping(context.Background(), nil) {
+			c.cork.Write(make([]byte, 127))
+			answered++
+		}
+	}
+	if most := controlLimit/127 + 1; answered != most {
+		t.Errorf("%d pings are answered to a peer that takes no answer, want %d", answered, most)
+	}
+	go peer.Read(make([]byte, 1<<20))
+	c.cork.flush(WriteStall)
+	if !c.ping(context.Background(), nil) {
+		t.Error("a ping is not answered after the peer has taken the answers")
 	}
 }

@@ -117,6 +117,10 @@ func (c *Conn) alive() {
 	c.sent.Store(0)
 }
 
+// ping tells whether the library shall answer the peer's ping. A peer that floods us
+// with pings and takes no answers shall not fill our memory with them.
+func (c *Conn) ping(context.Context, []byte) bool { return !c.cork.flooded() }
+
 // pong takes the peer's answer to a ping.
 func (c *Conn) pong(_ context.Context, payload []byte) {
 	c.alive()

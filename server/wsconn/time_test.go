@@ -239,13 +239,14 @@ func TestAProbeArrivesWhenThePeerHasReadWhatWasBeforeIt(t *testing.T) {
 	g := wsconn.NewGroup(50 * time.Millisecond) // whose pongs are no answers to a probe
 	ws, _, e := sockets(t, g).connect(t, websocket.DialOptions{})
 	arrived := make(chan struct{})
+	const frames = 20
 	e.mu.Lock()
+	for range frames {
+		e.queue = append(e.queue, make([]byte, 10_000)) // all of it fits into the buffers
+	}
 	e.probe = func() { close(arrived) }
 	e.mu.Unlock()
-	const frames = 20
-	for range frames {
-		e.put(make([]byte, 10_000)) // all of it fits into the buffers
-	}
+	e.conn.Kick()
 	for range frames - 1 {
 		if _, _, err := ws.Read(t.Context()); err != nil {
 			t.Fatal(err)
