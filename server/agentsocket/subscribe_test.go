@@ -335,15 +335,16 @@ func TestALiveClientThatStopsReadingIsLaggedAndRecoversWithOneSubscribe(t *testi
 }
 
 func TestAClientThatReadsIsNotLaggedByABurst(t *testing.T) {
-	w := newWorld(t, settings{queue: 1})
+	w := newWorld(t, settings{queue: 5})
 	log := w.open("a")
 	p := w.join("a")
 	p.send(subscribeFrom(1))
+	seq := int64(1)
 	for range 20 {
-		fill(t, log, 1000, 100)
-	}
-	for seq := int64(1); seq <= 20_000; seq++ {
-		p.event(seq)
+		fill(t, log, 300, 100)
+		for end := seq + 300; seq < end; seq++ {
+			p.event(seq)
+		}
 	}
 	p.alive()
 }
