@@ -40,13 +40,13 @@ func goesOn(members string) string {
 func word(s string) string { return goesOn(`"type":"text_delta","text":"` + s + `"`) }
 
 // ask is Stream, and how long it took.
-func ask(ctx context.Context, c *Client, emit func(model.Delta)) (model.Reply, error, time.Duration) {
+func ask(ctx context.Context, c *Client, emit func(model.Delta)) (model.Reply, time.Duration, error) {
 	if emit == nil {
 		emit = func(model.Delta) {}
 	}
 	start := time.Now()
 	reply, err := c.Stream(ctx, question, emit)
-	return reply, err, time.Since(start)
+	return reply, time.Since(start), err
 }
 
 func isFailure(t *testing.T, err error, code event.Code, retryable bool, words string) {
@@ -73,7 +73,7 @@ func TestTheRequestGoesToMessagesWithOrWithoutV1InTheBase(t *testing.T) {
 			cfg.BaseURL = p.URL + base
 			cfg.Headers = map[string]string{"X-Title": "hitchpost", "anthropic-beta": "some-beta"}
 		})
-		if _, err, _ := ask(context.Background(), c, nil); err != nil {
+		if _, _, err := ask(context.Background(), c, nil); err != nil {
 			t.Fatal(err)
 		}
 		got := p.Seen()[0]
@@ -101,7 +101,7 @@ func TestWithoutAKeyNoneIsSent(t *testing.T) {
 
 func TestARetrySendsTheSameBytes(t *testing.T) {
 	p := newProvider(t, scripted{Status: 529}, scripted{Status: 200, Body: start0 + ping}, scripted{Status: 200, Body: start0 + word("ok") + finish})
-	reply, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 2 }), nil)
+	reply, _, err := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 2 }), nil)
 	if seen := p.Seen(); err != nil || reply.Text != "ok" || seen[0].Body != seen[1].Body || seen[1].Body != seen[2].Body {
 		t.Errorf("%q, %v, %d requests", reply.Text, err, len(seen))
 	}
@@ -112,7 +112,7 @@ func TestTheKeyNeverFollowsARedirectToAnotherHost(t *testing.T) {
 	other := newProvider(t, scripted{Status: 200, Body: start0 + word("stolen") + finish})
 	for _, status := range []int{301, 302, 307, 308} {
 		p := newProvider(t, scripted{Status: status, Header: http.Header{"Location": {other.URL + "/v1/messages"}}})
-		_, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 3 }), nil)
+		_, _, err := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 3 }), nil)
 		isFailure(t, err, event.CodeConfig, false, "redirect to "+other.URL+"/v1/messages, which is not followed")
 	}
 	if n := len(other.Seen()); n != 0 {
@@ -129,7 +129,7 @@ func TestNoErrorNamesTheKeyOrAHeadersValue(t *testing.T) {
 		start0 + `data: {"type":"message_delta","delta":{"stop_reason":"refusal","stop_details":{"explanation":"` + longer + `"}}}` + "\n\n" + last,
 	} {
 		p := newProvider(t, scripted{Status: 200, Body: body})
-		_, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Headers = map[string]string{"X-Key": longer} }), nil)
+		_, _, err := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Headers = map[string]string{"X-Key": longer} }), nil)
 		if err == nil || strings.Contains(err.Error(), modeltest.Key) || strings.Contains(err.Error(), "and-more") || !strings.Contains(err.Error(), "[secret]") {
 			t.Errorf("%v", err)
 		}
@@ -190,7 +190,7 @@ func TestPingsAndUnknownEventsDoNotHoldOffTheStallLimit(t *testing.T) {
 				}
 			}
 			inBubble(t, noisy, func(t *testing.T, c *Client) {
-				_, err, took := ask(t.Context(), c, nil)
+				_, took, err := ask(t.Context(), c, nil)
 				isFailure(t, err, event.CodeProvider, true, "stalled: no event within 2m0s")
 				if took != modeltest.Limits.Stall {
 					t.Errorf("it took %v", took)
@@ -211,7 +211,7 @@ func TestASlowStreamOfEventsNeverStalls(t *testing.T) {
 		send(w, finish)
 	}
 	inBubble(t, slow, func(t *testing.T, c *Client) {
-		reply, err, _ := ask(t.Context(), c, nil)
+		reply, _, err := ask(t.Context(), c, nil)
 		if err != nil || len(reply.Calls) != 1 || string(reply.Calls[0].Args) != `{"a":1}` {
 			t.Errorf("%+v, %v", reply.Calls, err)
 		}
@@ -226,7 +226,7 @@ func TestA19AStopReasonAndSilenceIsAStall(t *testing.T) {
 		<-r.Context().Done()
 	}
 	inBubble(t, quiet, func(t *testing.T, c *Client) {
-		_, err, took := ask(t.Context(), c, nil)
+		_, took, err := ask(t.Context(), c, nil)
 		isFailure(t, err, event.CodeProvider, true, "stalled")
 		if took != modeltest.Limits.Stall {
 			t.Errorf("it took %v", took)
@@ -252,7 +252,7 @@ func TestA13ACancelEndsTheStreamAtOnceWhereverItIs(t *testing.T) {
 			inBubble(t, h, func(t *testing.T, c *Client) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(3*time.Second, func() { cancel(errStopped) })
-				_, err, took := ask(ctx, c, nil)
+				_, took, err := ask(ctx, c, nil)
 				if err != errStopped || took != 3*time.Second {
 					t.Errorf("%v, after %v", err, took)
 				}
@@ -270,7 +270,7 @@ func TestACancelOverASocketClosesTheProvidersConnection(t *testing.T) {
 	left := make(chan struct{})
 	p.Server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.ServeHTTP(w, r); close(left) })
 	ctx, cancel := context.WithCancelCause(context.Background())
-	_, err, _ := ask(ctx, client(t, p, nil), func(model.Delta) { cancel(errStopped) })
+	_, _, err := ask(ctx, client(t, p, nil), func(model.Delta) { cancel(errStopped) })
 	if err != errStopped {
 		t.Errorf("%v", err)
 	}

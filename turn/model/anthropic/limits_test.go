@@ -45,7 +45,7 @@ func TestAnEndlessAnswerIsANamedErrorAndMemoryStaysBounded(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			_, err, _ := ask(context.Background(), client, nil)
+			_, _, err := ask(context.Background(), client, nil)
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			isFailure(t, err, event.CodeProvider, false, c.want)
@@ -66,7 +66,7 @@ func TestA23HugePiecesWithinTheCapPassAndDeepInputsAreTold(t *testing.T) {
 		text, _ := json.Marshal(c.args)
 		body := start0 + begins(0, `"type":"tool_use","id":"a","name":"Read","input":{}`) + goesOn(fmt.Sprintf(`"type":"input_json_delta","partial_json":%s`, text)) + finish
 		p := newProvider(t, scripted{Status: 200, Body: body})
-		reply, err, _ := ask(context.Background(), client(t, p, nil), nil)
+		reply, _, err := ask(context.Background(), client(t, p, nil), nil)
 		if err != nil || len(reply.Calls) != 1 {
 			t.Fatalf("%.40s: %v", c.args, err)
 		}

@@ -26,7 +26,7 @@ func TestTheRequestGoesToChatCompletionsWithTheKeyAndTheHeaders(t *testing.T) {
 		cfg.BaseURL += "/?api-version=2"
 		cfg.Headers = map[string]string{"X-Title": "hitchpost"}
 	})
-	if _, err, _ := ask(context.Background(), c, nil); err != nil {
+	if _, _, err := ask(context.Background(), c, nil); err != nil {
 		t.Fatal(err)
 	}
 	got := p.Seen()[0]
@@ -53,7 +53,7 @@ func TestWithoutAKeyNoAuthorizationIsSent(t *testing.T) {
 
 func TestARetrySendsTheSameBytes(t *testing.T) {
 	p := newProvider(t, scripted{Status: 503}, scripted{Status: 200, Body: ": nothing\n\n"}, scripted{Status: 200, Body: word("ok") + finish})
-	reply, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 2 }), nil)
+	reply, _, err := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 2 }), nil)
 	if err != nil || reply.Text != "ok" {
 		t.Fatalf("%q, %v", reply.Text, err)
 	}
@@ -108,7 +108,7 @@ func TestAKeyNeverFollowsARedirectToAnotherHost(t *testing.T) {
 	other := newProvider(t, scripted{Status: 200, Body: word("stolen") + finish})
 	for _, status := range []int{301, 302, 303, 307, 308} {
 		p := newProvider(t, scripted{Status: status, Header: http.Header{"Location": {other.URL + "/v1/chat/completions?token=x"}}})
-		_, err, _ := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 3 }), nil)
+		_, _, err := ask(context.Background(), client(t, p, func(cfg *Config) { cfg.Retries = 3 }), nil)
 		isFailure(t, err, event.CodeConfig, false, "redirect to "+other.URL+"/v1/chat/completions, which is not followed")
 		if len(p.Seen()) != 1 {
 			t.Errorf("%d: asked %d times", status, len(p.Seen()))
@@ -122,7 +122,7 @@ func TestAKeyNeverFollowsARedirectToAnotherHost(t *testing.T) {
 func TestARedirectThatWouldTurnTheRequestIntoAnotherIsNotFollowed(t *testing.T) {
 	for _, status := range []int{301, 302, 303} {
 		p := newProvider(t, scripted{Status: status, Header: http.Header{"Location": {"/login"}}})
-		_, err, _ := ask(context.Background(), client(t, p, nil), nil)
+		_, _, err := ask(context.Background(), client(t, p, nil), nil)
 		isFailure(t, err, event.CodeConfig, false, "redirect to "+p.URL+"/login, which is not followed")
 		if len(p.Seen()) != 1 {
 			t.Errorf("%d: asked %d times", status, len(p.Seen()))
@@ -134,7 +134,7 @@ func TestARedirectThatKeepsTheRequestIsFollowedOnTheSameHost(t *testing.T) {
 	p := newProvider(t,
 		scripted{Status: 308, Header: http.Header{"Location": {"/v2/chat/completions"}}},
 		scripted{Status: 200, Body: word("moved") + finish})
-	reply, err, _ := ask(context.Background(), client(t, p, nil), nil)
+	reply, _, err := ask(context.Background(), client(t, p, nil), nil)
 	if err != nil || reply.Text != "moved" || p.Seen()[0].Body != p.Seen()[1].Body {
 		t.Errorf("%q, %v", reply.Text, err)
 	}
@@ -148,7 +148,7 @@ func TestAProviderThatIsNotThereIsToldWithItsAddress(t *testing.T) {
 	gone.Close()
 	c := New(Config{BaseURL: gone.URL + "?key=" + testKey, APIKey: testKey})
 	defer c.Close()
-	_, err, _ := ask(context.Background(), c, nil)
+	_, _, err := ask(context.Background(), c, nil)
 	isFailure(t, err, event.CodeProvider, true, "cannot be reached: dial tcp "+strings.TrimPrefix(gone.URL, "http://"))
 	if strings.Contains(err.Error(), testKey) {
 		t.Errorf("the key is in the error: %v", err)
@@ -162,18 +162,18 @@ func TestACertificateNobodyVouchesForIsNotTriedAgain(t *testing.T) {
 	defer srv.Close()
 	c := New(Config{BaseURL: srv.URL, Retries: 3})
 	defer c.Close()
-	_, err, _ := ask(context.Background(), c, func(model.Delta) { t.Error("a retry") })
+	_, _, err := ask(context.Background(), c, func(model.Delta) { t.Error("a retry") })
 	isFailure(t, err, event.CodeProvider, false, "certificate")
 }
 
 func TestAConfigurationThatCannotWorkIsToldBeforeAnythingIsSent(t *testing.T) {
 	for _, base := range []string{"", "api.example.com/v1", "ftp://example.com", "http://", "://", "http://[::1"} {
-		_, err, _ := ask(context.Background(), New(Config{BaseURL: base}), nil)
+		_, _, err := ask(context.Background(), New(Config{BaseURL: base}), nil)
 		isFailure(t, err, event.CodeConfig, false, "base_url")
 	}
 	for _, cfg := range []Config{{APIKey: testKey + "\n"}, {Headers: map[string]string{"X": testKey + "\r\nY: z"}}} {
 		cfg.BaseURL = "http://model.test"
-		_, err, _ := ask(context.Background(), New(cfg), nil)
+		_, _, err := ask(context.Background(), New(cfg), nil)
 		isFailure(t, err, event.CodeConfig, false, "control character")
 		if strings.Contains(err.Error(), testKey) {
 			t.Errorf("the key is in the error: %v", err)
@@ -198,7 +198,7 @@ func TestNoErrorHoldsTheKeyOrAHeaderValue(t *testing.T) {
 	} {
 		p := newProvider(t, a, a)
 		c := client(t, p, func(cfg *Config) { cfg.Retries = 1; cfg.Headers = map[string]string{"X-Key": secret} })
-		_, err, _ := ask(context.Background(), c, func(d model.Delta) {
+		_, _, err := ask(context.Background(), c, func(d model.Delta) {
 			if d.Retry != nil && (strings.Contains(d.Retry.Cause.Message, testKey) || strings.Contains(d.Retry.Cause.Message, secret)) {
 				t.Errorf("a retry tells %s", d.Retry.Cause.Message)
 			}
@@ -222,7 +222,7 @@ func TestOneClientServesManyStreamsAtOnce(t *testing.T) {
 	var wg sync.WaitGroup
 	for range 20 {
 		wg.Go(func() {
-			if reply, err, _ := ask(context.Background(), c, nil); err != nil || reply.Text != "ab" {
+			if reply, _, err := ask(context.Background(), c, nil); err != nil || reply.Text != "ab" {
 				t.Errorf("%q, %v", reply.Text, err)
 			}
 		})
@@ -242,7 +242,7 @@ func TestTheFirstByteLimitHoldsOverHTTP2Too(t *testing.T) {
 	defer srv.Close()
 	c := New(Config{BaseURL: srv.URL, Transport: srv.Client().Transport, Timeouts: model.Timeouts{Connect: 10 * time.Second, FirstByte: 100 * time.Millisecond}})
 	defer c.Close()
-	_, err, _ := ask(context.Background(), c, nil)
+	_, _, err := ask(context.Background(), c, nil)
 	isFailure(t, err, event.CodeProvider, true, "did not begin to answer within 100ms")
 }
 
@@ -251,7 +251,7 @@ func TestACancelOverASocketClosesTheProvidersConnection(t *testing.T) {
 	left := make(chan struct{})
 	p.Server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.ServeHTTP(w, r); close(left) })
 	ctx, cancel := context.WithCancelCause(context.Background())
-	_, err, _ := ask(ctx, client(t, p, nil), func(model.Delta) { cancel(errStopped) })
+	_, _, err := ask(ctx, client(t, p, nil), func(model.Delta) { cancel(errStopped) })
 	if err != errStopped {
 		t.Errorf("%v", err)
 	}

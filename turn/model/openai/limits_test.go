@@ -54,7 +54,7 @@ func TestAnEndlessAnswerIsANamedErrorAndMemoryStaysBounded(t *testing.T) {
 			var before, after runtime.MemStats
 			runtime.GC()
 			runtime.ReadMemStats(&before)
-			_, err, _ := ask(context.Background(), client, nil)
+			_, _, err := ask(context.Background(), client, nil)
 			runtime.GC()
 			runtime.ReadMemStats(&after)
 			isFailure(t, err, event.CodeProvider, false, c.want)
@@ -71,7 +71,7 @@ func TestCallsWithoutEndAreANamedError(t *testing.T) {
 		fmt.Fprintf(&b, `data: {"choices":[{"delta":{"tool_calls":[{"index":%d,"id":"c%d","function":{"name":"Read","arguments":"{}"}}]}}]}`+"\n\n", i, i)
 	}
 	p := newProvider(t, scripted{Status: 200, Body: b.String() + finish})
-	_, err, _ := ask(context.Background(), client(t, p, nil), nil)
+	_, _, err := ask(context.Background(), client(t, p, nil), nil)
 	isFailure(t, err, event.CodeProvider, false, "more than 1024 tool calls")
 }
 
@@ -81,13 +81,13 @@ func TestA23AHugeLineWithinTheCapPassesAndBeyondItIsANamedError(t *testing.T) {
 		args := `{"a":"` + strings.Repeat("x", size) + `"}`
 		body := fmt.Sprintf(`data: {"choices":[{"delta":{"tool_calls":[{"index":0,"id":"c","function":{"name":"Read","arguments":%q}}]},"finish_reason":"tool_calls"}]}`+"\n\n", args)
 		p := newProvider(t, scripted{Status: 200, Body: word(strings.Repeat("y", size/2)) + body})
-		reply, err, _ := ask(context.Background(), client(t, p, nil), nil)
+		reply, _, err := ask(context.Background(), client(t, p, nil), nil)
 		if err != nil || len(reply.Text) != size/2 || len(reply.Calls) != 1 || string(reply.Calls[0].Args) != args {
 			t.Errorf("%d bytes: %d bytes of text, %d calls, %v", size, len(reply.Text), len(reply.Calls), err)
 		}
 	}
 	p := newProvider(t, scripted{Status: 200, Body: word(strings.Repeat("y", 64<<20))})
-	_, err, _ := ask(context.Background(), client(t, p, nil), func(model.Delta) { t.Error("a delta") })
+	_, _, err := ask(context.Background(), client(t, p, nil), func(model.Delta) { t.Error("a delta") })
 	isFailure(t, err, event.CodeProvider, false, "longer than 8 MiB")
 }
 
@@ -106,7 +106,7 @@ func TestA18BigArgumentsRunAndDeepOnesAreTold(t *testing.T) {
 	} {
 		body := fmt.Sprintf(`data: {"choices":[{"delta":{"tool_calls":[{"id":"c","function":{"name":"Read","arguments":%q}}]},"finish_reason":"tool_calls"}]}`+"\n\n", c.args)
 		p := newProvider(t, scripted{Status: 200, Body: body})
-		reply, err, _ := ask(context.Background(), client(t, p, nil), nil)
+		reply, _, err := ask(context.Background(), client(t, p, nil), nil)
 		if err != nil || len(reply.Calls) != 1 {
 			t.Fatalf("%.40s: %v", c.args, err)
 		}

@@ -69,7 +69,7 @@ func TestARequestHasExactlyTheseBytes(t *testing.T) {
 // A24: what the provider reads is what the log holds.
 func TestA24TheProviderReadsTheTextsAndDigitsOfTheRequest(t *testing.T) {
 	p := newProvider(t, scripted{Status: 200, Body: word("ok") + finish})
-	if _, err, _ := ask(context.Background(), client(t, p, nil), nil); err != nil {
+	if _, _, err := ask(context.Background(), client(t, p, nil), nil); err != nil {
 		t.Fatal(err)
 	}
 	body, _ := New(Config{BaseURL: p.URL}).encode(history)

@@ -46,13 +46,13 @@ func word(s string) string { return `data: {"choices":[{"delta":{"content":"` + 
 const finish = `data: {"choices":[{"delta":{},"finish_reason":"stop"}]}` + "\n\n"
 
 // ask is Stream, and how long it took.
-func ask(ctx context.Context, c *Client, emit func(model.Delta)) (model.Reply, error, time.Duration) {
+func ask(ctx context.Context, c *Client, emit func(model.Delta)) (model.Reply, time.Duration, error) {
 	if emit == nil {
 		emit = func(model.Delta) {}
 	}
 	start := time.Now()
 	reply, err := c.Stream(ctx, question, emit)
-	return reply, err, time.Since(start)
+	return reply, time.Since(start), err
 }
 
 func isFailure(t *testing.T, err error, code event.Code, retryable bool, words string) {
@@ -69,7 +69,7 @@ func TestAConnectionThatDoesNotStandInTimeFails(t *testing.T) {
 			<-ctx.Done() // at the latest with Close: the bubble fails if the dial stays
 			return nil, ctx.Err()
 		}
-		_, err, took := ask(t.Context(), c, nil)
+		_, took, err := ask(t.Context(), c, nil)
 		isFailure(t, err, event.CodeProvider, true, "no connection to the provider within 10s")
 		if took != limits.Connect {
 			t.Errorf("it took %v", took)
@@ -83,7 +83,7 @@ func TestASilentProviderFailsAtTheFirstByteLimit(t *testing.T) {
 		<-r.Context().Done()
 	}
 	inBubble(t, 0, hang, func(t *testing.T, c *Client, _ *http.Transport) {
-		_, err, took := ask(t.Context(), c, nil)
+		_, took, err := ask(t.Context(), c, nil)
 		isFailure(t, err, event.CodeProvider, true, "did not begin to answer within 1m0s")
 		if took != limits.FirstByte {
 			t.Errorf("it took %v", took)
@@ -104,7 +104,7 @@ func TestCommentsAndBlankLinesDoNotHoldOffTheStallLimit(t *testing.T) {
 				}
 			}
 			inBubble(t, 3, noisy, func(t *testing.T, c *Client, _ *http.Transport) {
-				_, err, took := ask(t.Context(), c, nil)
+				_, took, err := ask(t.Context(), c, nil)
 				isFailure(t, err, event.CodeProvider, true, "stalled: no event within 2m0s")
 				if took != limits.Stall {
 					t.Errorf("it took %v", took)
@@ -125,7 +125,7 @@ func TestASlowStreamOfEventsNeverStalls(t *testing.T) {
 		send(w, finish+"data: [DONE]\n\n")
 	}
 	inBubble(t, 0, slow, func(t *testing.T, c *Client, _ *http.Transport) {
-		reply, err, took := ask(t.Context(), c, nil)
+		reply, took, err := ask(t.Context(), c, nil)
 		if err != nil || len(reply.Text) != 100 || took != 100*(limits.Stall-time.Second) {
 			t.Errorf("%d bytes, %v, after %v", len(reply.Text), err, took)
 		}
@@ -140,7 +140,7 @@ func TestA19AFinishReasonAndSilenceIsAReplyAfterAShortWait(t *testing.T) {
 		<-r.Context().Done()
 	}
 	inBubble(t, 0, quiet, func(t *testing.T, c *Client, _ *http.Transport) {
-		reply, err, took := ask(t.Context(), c, nil)
+		reply, took, err := ask(t.Context(), c, nil)
 		if err != nil || reply.Text != "Hi" || took != tailWait {
 			t.Errorf("%q, %v, after %v", reply.Text, err, took)
 		}
@@ -154,7 +154,7 @@ func TestABodyThatNeverEndsDoesNotDelayTheReplyBehindDone(t *testing.T) {
 		<-r.Context().Done()
 	}
 	inBubble(t, 0, quiet, func(t *testing.T, c *Client, _ *http.Transport) {
-		reply, err, took := ask(t.Context(), c, nil)
+		reply, took, err := ask(t.Context(), c, nil)
 		if err != nil || reply.Text != "Hi" || took != drainWait {
 			t.Errorf("%q, %v, after %v", reply.Text, err, took)
 		}
@@ -173,7 +173,7 @@ func TestAConnectionIsUsedAgainBehindDone(t *testing.T) {
 			return dial(ctx, network, addr)
 		}
 		for range 5 {
-			if _, err, _ := ask(t.Context(), c, nil); err != nil {
+			if _, _, err := ask(t.Context(), c, nil); err != nil {
 				t.Fatal(err)
 			}
 			synctest.Wait() // the connection goes back to the pool on its own time
@@ -190,7 +190,7 @@ func TestRetriesWaitLongerEachTimeAndEndWithTheLastFailure(t *testing.T) {
 	inBubble(t, 4, nil, func(t *testing.T, c *Client, tr *http.Transport) {
 		tr.DialContext = refuse
 		var waits []time.Duration
-		_, err, took := ask(t.Context(), c, func(d model.Delta) {
+		_, took, err := ask(t.Context(), c, func(d model.Delta) {
 			if d.Retry.Attempt != len(waits)+2 {
 				t.Errorf("retry %d is called attempt %d", len(waits)+1, d.Retry.Attempt)
 			}
@@ -238,7 +238,7 @@ func TestRetryAfterIsWaitedForUpToTheCap(t *testing.T) {
 				send(w, word("Hi")+finish+"data: [DONE]\n\n")
 			}
 			inBubble(t, 1, busy, func(t *testing.T, cl *Client, _ *http.Transport) {
-				reply, err, took := ask(t.Context(), cl, nil)
+				reply, took, err := ask(t.Context(), cl, nil)
 				if err != nil || reply.Text != "Hi" || took < c.least || took > c.most {
 					t.Errorf("%q, %v, after %v; want %v to %v", reply.Text, err, took, c.least, c.most)
 				}
@@ -276,7 +276,7 @@ func TestA13ACancelEndsTheStreamAtOnceWhereverItIs(t *testing.T) {
 			inBubble(t, 3, watched, func(t *testing.T, c *Client, _ *http.Transport) {
 				ctx, cancel := context.WithCancelCause(t.Context())
 				time.AfterFunc(3*time.Second, func() { cancel(errStopped) })
-				_, err, took := ask(ctx, c, nil)
+				_, took, err := ask(ctx, c, nil)
 				if err != errStopped || took != 3*time.Second {
 					t.Errorf("%v, after %v", err, took)
 				}
@@ -293,7 +293,7 @@ func TestACancelledContextAsksNobody(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(errStopped)
 	p := newProvider(t)
-	if _, err, _ := ask(ctx, client(t, p, nil), nil); err != errStopped || len(p.Seen()) != 0 {
+	if _, _, err := ask(ctx, client(t, p, nil), nil); err != errStopped || len(p.Seen()) != 0 {
 		t.Errorf("%v after %d requests", err, len(p.Seen()))
 	}
 }
