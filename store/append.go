@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"time"
+	"unicode/utf8"
 )
 
 // Batch is appended as one: consecutive seqs in one transaction, or nothing.
@@ -15,6 +16,7 @@ type Batch struct {
 	Calm   []int64  // positions of texts that lose their wake
 	Put    []Input  // texts that enter the inbox, at positions the caller gives
 	Seen   []string // clients' input ids to remember, beside those of Put; ErrConflict if one is remembered already
+	Title  *string  // the session's title from now on; nil = as it is
 }
 
 // Append appends a batch and waits for its commit. A context that ends stops the
@@ -47,10 +49,13 @@ func (l *Log) Submit(b Batch, done func([]Event, error)) {
 // request checks a batch. One that cannot be stored is queued still, so that it
 // is answered in its turn.
 func (l *Log) request(b Batch) *request {
-	r := &request{log: l, from: b.From, take: b.Take, calm: b.Calm, put: b.Put, seen: b.Seen}
+	r := &request{log: l, from: b.From, take: b.Take, calm: b.Calm, put: b.Put, seen: b.Seen, title: b.Title}
 	r.checked, r.err = checkEvents(b.Events)
 	if r.err == nil {
 		r.err = checkInputs(b.Put, b.Seen)
+	}
+	if r.err == nil && b.Title != nil && !utf8.ValidString(*b.Title) {
+		r.err = fmt.Errorf("%w: title %.80q is not valid UTF-8", ErrInvalid, *b.Title)
 	}
 	return r
 }

@@ -8,8 +8,8 @@
 //     Recent or a watcher shows it and before its append is answered. With
 //     durability "full" committed means synced; with "normal" it survives the
 //     death of the process, but a power cut may take the newest commits.
-//  2. A batch is one transaction: its events, the texts it puts, takes and calms
-//     and the input ids it remembers, or nothing.
+//  2. A batch is one transaction: its events, the texts it puts, takes and calms,
+//     the input ids it remembers and the title it sets, or nothing.
 //  3. The seqs of a session are 0, 1, 2, … without a hole, each has one content
 //     for ever, and UNIQUE(session, seq) proves it. A batch names the seq it
 //     expects, so one behind a failed one fails too.

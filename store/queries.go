@@ -8,7 +8,7 @@ import (
 
 // queries are the prepared reads.
 type queries struct {
-	session, sessions, waking, tip, inbox, seen,
+	session, sessions, waking, unclosed, tip, inbox, seen,
 	page, byID, newest, newestOfAll, structural, structuralOfAll, streamed *sql.Stmt
 }
 
@@ -26,6 +26,12 @@ const (
 	selectPage = `SELECT count(*), max(pos), CAST(group_concat(event, char(10)) AS BLOB) FROM events
 		WHERE session = ?1 AND seq >= ?2 AND seq < ?2 + ?3 AND (seq = ?2 OR pos <= ?4 +
 			coalesce((SELECT pos FROM events WHERE session = ?1 AND seq = ?2 - 1), 0))`
+
+	// unclosed looks at two ends of the index for each session, never at a log.
+	selectUnclosed = `SELECT id FROM sessions s WHERE deleted_at IS NULL AND
+		(SELECT max(seq) FROM events INDEXED BY events_structural WHERE session = s.key AND type = ?1 AND id IS NOT NULL) >
+		coalesce((SELECT max(seq) FROM events INDEXED BY events_structural WHERE session = s.key AND type = ?2 AND id IS NOT NULL), -1)
+		ORDER BY key`
 
 	selectByID = `SELECT event FROM events INDEXED BY events_by_id WHERE id = ?2 AND session = ?1`
 
@@ -55,6 +61,7 @@ func (q *queries) prepare(ctx context.Context, db *sql.DB) error {
 		{&q.session, selectSession + " WHERE id = ?"},
 		{&q.sessions, selectSession + " WHERE deleted_at IS NULL ORDER BY key"},
 		{&q.waking, "SELECT DISTINCT s.id FROM inbox i CROSS JOIN sessions s ON s.key = i.session WHERE i.wake = 1 AND s.deleted_at IS NULL"},
+		{&q.unclosed, selectUnclosed},
 		{&q.tip, selectTip},
 		{&q.inbox, "SELECT position, input_id, client_id, queue, text, wake, queued_at FROM inbox WHERE session = ? ORDER BY position"},
 		{&q.seen, "SELECT EXISTS(SELECT 1 FROM inputs_seen WHERE session = ? AND client_id = ?)"},

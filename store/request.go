@@ -18,6 +18,7 @@ type request struct {
 	take    []int64
 	calm    []int64
 	seen    []string
+	title   *string
 
 	rows, bytes int // what it brings to a transaction
 

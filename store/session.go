@@ -66,28 +66,43 @@ func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
 // WakingSessions returns the ids of the sessions whose inbox holds a text that
 // asks for a turn.
 func (s *Store) WakingSessions(ctx context.Context) ([]string, error) {
-	done, err := s.reading()
+	ids, err := s.sessionIDs(ctx, s.queries.waking)
 	if err != nil {
 		return nil, fmt.Errorf("list waking sessions: %w", err)
 	}
-	defer done()
-	rows, err := s.queries.waking.QueryContext(ctx)
+	return ids, nil
+}
+
+// Unclosed returns the ids of the sessions whose newest event of two structural
+// types is of the type opened, in the order they were created.
+func (s *Store) Unclosed(ctx context.Context, opened, closed string) ([]string, error) {
+	ids, err := s.sessionIDs(ctx, s.queries.unclosed, opened, closed)
 	if err != nil {
-		return nil, fmt.Errorf("list waking sessions: %w", err)
+		return nil, fmt.Errorf("list sessions with %s and no %s behind it: %w", opened, closed, err)
+	}
+	return ids, nil
+}
+
+func (s *Store) sessionIDs(ctx context.Context, query *sql.Stmt, args ...any) ([]string, error) {
+	done, err := s.reading()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	rows, err := query.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close()
 	var ids []string
 	for rows.Next() {
 		var id string
 		if err := rows.Scan(&id); err != nil {
-			return nil, fmt.Errorf("list waking sessions: %w", err)
+			return nil, err
 		}
 		ids = append(ids, id)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list waking sessions: %w", err)
-	}
-	return ids, nil
+	return ids, rows.Err()
 }
 
 // Create makes a session: its row and its first events, in one transaction.

@@ -19,7 +19,7 @@ type statement struct {
 
 // statements are what the writer does in its transactions.
 type statements struct {
-	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen statement
+	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen, setTitle statement
 }
 
 func (x *statements) all() map[*statement]string {
@@ -33,6 +33,7 @@ func (x *statements) all() map[*statement]string {
 		&x.takeInput:  "DELETE FROM inbox WHERE session = ? AND position = ?",
 		&x.calmInput:  "UPDATE inbox SET wake = 0 WHERE session = ? AND position = ?",
 		&x.addSeen:    "INSERT INTO inputs_seen(session, client_id) VALUES(?,?)",
+		&x.setTitle:   "UPDATE sessions SET title = ? WHERE key = ?",
 	}
 }
 

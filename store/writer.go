@@ -188,6 +188,11 @@ func (w *writer) apply(r *request) (err error) {
 	if err := w.applyInbox(key, r); err != nil {
 		return err
 	}
+	if r.title != nil {
+		if _, err := w.sql.setTitle.run(*r.title, key); err != nil {
+			return err
+		}
+	}
 	if r.log != nil {
 		w.places[r.log] = at
 	}
