@@ -39,6 +39,7 @@ type Agent struct {
 	asking   *asking      // the model request under way
 	fresh    string       // id of a step that this process began and has yet to ask
 	jobs     []*job       // the run of calls under way, in call order
+	titling  bool         // the titler is being asked
 }
 
 // work is what was decided and is not yet handed to the store.
@@ -139,6 +140,9 @@ func (a *Agent) emitAs(id string, p event.Payload) {
 	a.work.Events = append(a.work.Events, store.NewEvent{
 		ID: id, Type: string(p.EventType()), Payload: body, Streamed: p.EventType().Streamed(),
 	})
+	if titled, ok := p.(event.SessionTitled); ok {
+		a.work.Title = &titled.Title
+	}
 	a.st.apply(a.st.next, id, time.Now(), p)
 }
 
@@ -200,7 +204,7 @@ func (a *Agent) stream() {
 func (a *Agent) halt(err error) {
 	a.host.logger().Error("append failed, the turn stops where it is", "session", a.id, "err", err)
 	a.cut(&AppendError{err})
-	a.st = nil
+	a.st, a.titling = nil, false
 	a.work = work{}
 	a.rest()
 }

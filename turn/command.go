@@ -96,16 +96,20 @@ func (a *Agent) policy() []string {
 	return a.host.config().floor(a.def)
 }
 
-// mainModel resolves the role that answers: the agent's own choice, else its definition's.
+// roleModel finds the provider/model of a role: the agent's own choice, else its definition's.
+func (a *Agent) roleModel(role string) (spec string, ok bool) {
+	if spec, ok = a.st.models[role]; !ok {
+		spec, ok = a.host.config().Agents[a.def].Models[role]
+	}
+	return spec, ok
+}
+
+// mainModel resolves the role that answers.
 func (a *Agent) mainModel() (spec string, err error) {
-	def, ok := a.host.config().Agents[a.def]
-	if !ok {
+	if _, ok := a.host.config().Agents[a.def]; !ok {
 		return "", &InvalidError{fmt.Sprintf("no agent definition %q in the configuration; add [agents.%s] or use another", a.def, a.def)}
 	}
-	spec, ok = a.st.models[RoleMain]
-	if !ok {
-		spec, ok = def.Models[RoleMain]
-	}
+	spec, ok := a.roleModel(RoleMain)
 	if !ok {
 		return "", &InvalidError{fmt.Sprintf("agent definition %q has no model for the role %s; set agents.%s.models.%s", a.def, RoleMain, a.def, RoleMain)}
 	}

@@ -31,7 +31,11 @@
 //     also across restarts; without one nothing but a configured expiry, a cancel or
 //     the end of approvals settles it, and only the open turn's calls stand.
 //
+//  11. A session is named once, behind its first turn/end, and the request that finds
+//     the name delays no turn, no agent and no shutdown.
+//
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
-// request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go.
+// request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go,
+// title.go.
 package turn

@@ -82,10 +82,18 @@ func (w *world) run(verb, rest string) error {
 	switch verb {
 	case "model":
 		acts, err := parseReply(rest)
-		w.model.mu.Lock()
-		w.model.replies = append(w.model.replies, acts)
-		w.model.mu.Unlock()
+		w.model.add("", acts)
 		return err
+	case "model-of": // the next reply of another model than the agent's own
+		name, reply, _ := strings.Cut(rest, " ")
+		acts, err := parseReply(reply)
+		w.model.add(name, acts)
+		return err
+	case "role": // of the definition; a model's reply must be scripted before it is asked
+		role, spec, _ := strings.Cut(rest, " ")
+		w.define(func(d *Definition) { d.Models[role] = spec })
+	case "logged":
+		w.logged(event.Type(rest))
 	case "wake":
 		return w.agent.Inject(ctx, Inject{Text: rest, Wake: true})
 	case "inject":

@@ -51,6 +51,8 @@ type Host struct {
 	current  atomic.Pointer[Config]
 	ctx      context.Context // the life of every agent; ended by Drain
 	end      context.CancelCauseFunc
+	beside   context.Context // the life of requests that no turn waits for; ended as soon as Drain begins
+	endAside context.CancelCauseFunc
 	draining chan struct{}  // closed when no turn may begin any more
 	wg       sync.WaitGroup // every goroutine of every agent
 	tools    tool.Runner    // and every tool at work
@@ -63,6 +65,7 @@ type Host struct {
 func New(st *store.Store, cfg Config) *Host {
 	h := &Host{store: st, tools: tool.Runner{Log: cfg.Log}, draining: make(chan struct{}), agents: map[string]*Agent{}}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
+	h.beside, h.endAside = context.WithCancelCause(h.ctx)
 	h.Reload(cfg)
 	return h
 }
@@ -255,6 +258,7 @@ func (a *Agent) restIfParked() {
 // log. No command may come any more. The error names tools that would not stop.
 func (h *Host) Drain(grace time.Duration) error {
 	close(h.draining)
+	h.endAside(ErrDraining)
 	for _, a := range h.held() {
 		a.post(a.restIfParked)
 	}

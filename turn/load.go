@@ -17,13 +17,15 @@ func load(ctx context.Context, log *store.Log) (*state, error) {
 	if s.inbox, err = log.Inbox(ctx); err != nil {
 		return nil, err
 	}
-	policy, found, err := log.Newest(ctx, -1, string(event.PolicyUpdatedType))
-	if err != nil {
-		return nil, err
-	}
 	events := []store.Event{}
-	if found {
-		events = append(events, policy)
+	for _, kind := range []event.Type{event.PolicyUpdatedType, event.SessionTitledType} {
+		newest, found, err := log.Newest(ctx, -1, string(kind))
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			events = append(events, newest)
+		}
 	}
 	models, err := log.Structural(ctx, 0, tip, string(event.ModelUpdatedType))
 	if err != nil {

@@ -82,10 +82,9 @@ func TestACancelThatRacesTheEndClosesOneTurnOrAnswersNotRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		w.idle()
-		log := w.log()
-		last := log[len(log)-1]
-		if cancelled := strings.Contains(string(last.Payload), string(event.Cancelled)); cancelled != (err == nil) {
-			t.Fatalf("cancel answered %v, the turn ended %s", err, last.Payload)
+		end, _, readErr := w.agent.Log().Newest(context.Background(), -1, string(event.TurnEndType))
+		if cancelled := strings.Contains(string(end.Payload), string(event.Cancelled)); cancelled != (err == nil) || readErr != nil {
+			t.Fatalf("cancel answered %v, the turn ended %s (%v)", err, end.Payload, readErr)
 		}
 		w.model.mu.Lock()
 		w.model.replies = nil

@@ -82,6 +82,7 @@ type script struct {
 
 	mu       sync.Mutex
 	replies  [][]act
+	others   map[string][][]act // by model, for models with a script of their own
 	requests []model.Request
 }
 
@@ -89,12 +90,29 @@ func (s *script) next(req model.Request) ([]act, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, req)
-	if len(s.replies) == 0 {
+	replies, own := s.others[req.Model]
+	if !own {
+		replies = s.replies
+	}
+	if len(replies) == 0 {
 		return nil, &model.Error{Code: event.CodeProvider, Message: "the script has no reply left"}
 	}
-	reply := s.replies[0]
-	s.replies = s.replies[1:]
-	return reply, nil
+	if own {
+		s.others[req.Model] = replies[1:]
+	} else {
+		s.replies = replies[1:]
+	}
+	return replies[0], nil
+}
+
+func (s *script) add(name string, reply []act) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if name == "" {
+		s.replies = append(s.replies, reply)
+		return
+	}
+	s.others[name] = append(s.others[name], reply)
 }
 
 func (s *script) asked() []model.Request {

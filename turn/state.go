@@ -16,6 +16,7 @@ type state struct {
 	next   int64             // the seq that the next event gets
 	policy []string          // the last policy/updated; nil when there is none
 	models map[string]string // role → provider/model, by model/updated
+	titled bool              // it has a session/titled
 	turn   *openTurn         // nil between turns
 	inbox  []store.Input     // texts that wait, in order of arrival
 }
@@ -88,6 +89,8 @@ func (s *state) apply(seq int64, id string, at time.Time, p event.Payload) {
 			s.models = map[string]string{}
 		}
 		s.models[p.Role] = p.Model
+	case event.SessionTitled:
+		s.titled = true
 	case event.TurnStart:
 		s.turn = &openTurn{id: id, seq: seq, calls: map[string]bool{}, invalid: map[string]string{}}
 	case event.TurnEnd:
@@ -203,6 +206,8 @@ func decode(ev store.Event) (event.Payload, error) {
 		return as[event.PolicyUpdated](ev)
 	case event.ModelUpdatedType:
 		return as[event.ModelUpdated](ev)
+	case event.SessionTitledType:
+		return as[event.SessionTitled](ev)
 	}
 	return nil, nil
 }

@@ -4,8 +4,11 @@ import (
 	"hitchpost/turn/event"
 )
 
-// RoleMain is the role of the model that answers.
-const RoleMain = "main"
+// Roles that this package asks a model in. The set is open for configurations.
+const (
+	RoleMain   = "main"   // answers
+	RoleTitler = "titler" // names sessions; without one the first text does
+)
 
 // begin starts a turn: its mark, its first step and every text that the step reads
 // are one append, so that no text can be lost between them. own is the text that
@@ -83,7 +86,7 @@ func (a *Agent) advance() (more bool, err error) {
 	t := a.st.turn
 	switch {
 	case t == nil:
-		return a.afterTurn(), nil
+		return a.afterTurn()
 	case t.step == nil || t.step.ended:
 		return a.boundary(t), nil
 	case !t.step.replied:
@@ -96,15 +99,19 @@ func (a *Agent) advance() (more bool, err error) {
 	}
 }
 
-// afterTurn begins the next turn if a text waits that wants one.
-func (a *Agent) afterTurn() (more bool) {
+// afterTurn names the session if it has no title, and begins the next turn if a
+// text waits that wants one.
+func (a *Agent) afterTurn() (more bool, err error) {
 	a.cancel, a.resuming = nil, false
+	if err := a.title(); err != nil {
+		return false, err
+	}
 	if a.woken() && !a.host.isDraining() {
 		a.begin(nil)
-		return true
+		return true, nil
 	}
 	a.rest()
-	return false
+	return false, nil
 }
 
 // boundary decides between two steps: stop, go on, or end.

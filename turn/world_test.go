@@ -4,8 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -33,7 +35,7 @@ type world struct {
 func newWorld(t *testing.T) *world {
 	t.Helper()
 	w := &world{t: t, path: filepath.Join(t.TempDir(), "log.db"), gates: newGates(), ran: &counter{ran: map[string]int{}}}
-	w.model = &script{gates: w.gates}
+	w.model = &script{gates: w.gates, others: map[string][][]act{}}
 	w.cfg = Config{
 		Agents:    map[string]Definition{DefaultAgent: {System: "Be brief.", Policy: []string{"*"}, Models: map[string]string{RoleMain: "demo/one"}}},
 		Providers: map[string]model.Client{"demo": w.model},
@@ -88,6 +90,26 @@ func (w *world) stop() {
 	}
 }
 
+// play runs a script's lines, which must all succeed.
+func (w *world) play(script string) {
+	w.t.Helper()
+	for line := range strings.SplitSeq(script, "\n") {
+		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if err := w.run(verb, rest); err != nil {
+			w.t.Fatalf("%s: %v", line, err)
+		}
+	}
+}
+
+// within waits until something holds of the agent, as its own goroutine sees it.
+func (w *world) within(holds func(*Agent) bool) {
+	w.t.Helper()
+	w.wait(func(State) (ok bool) {
+		err := w.agent.do(context.Background(), func() error { ok = holds(w.agent); return nil })
+		return ok && err == nil
+	})
+}
+
 func (w *world) restart() { w.stop(); w.start() }
 
 // idle waits until no turn runs.
@@ -107,6 +129,24 @@ func (w *world) parked(ids []string) {
 	w.t.Helper()
 	w.wait(func(st State) bool {
 		return st.Status == Waiting && slices.EqualFunc(st.Pending, ids, func(p Pending, id string) bool { return p.CallID == id })
+	})
+}
+
+// define changes the definition of the agents, as a reload would.
+func (w *world) define(change func(*Definition)) {
+	d := w.cfg.Agents[DefaultAgent]
+	d.Models = maps.Clone(d.Models)
+	change(&d)
+	w.cfg.Agents = map[string]Definition{DefaultAgent: d}
+	w.host.Reload(w.cfg)
+}
+
+// logged waits until the log holds an event of the type.
+func (w *world) logged(kind event.Type) {
+	w.t.Helper()
+	w.wait(func(State) bool {
+		_, found, err := w.agent.Log().Newest(context.Background(), -1, string(kind))
+		return found && err == nil
 	})
 }
 
