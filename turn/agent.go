@@ -33,13 +33,14 @@ type Agent struct {
 	commits sync.WaitGroup // chunks on their way to the disk
 	epoch   int            // counts reloads, so that an old failure is not taken for a new one
 
-	running  bool         // this process drives the open turn
-	resuming bool         // it was resumed, and no reply has landed since
-	cancel   *stopRequest // accepted for the open turn
-	asking   *asking      // the model request under way
-	fresh    string       // id of a step that this process began and has yet to ask
-	jobs     []*job       // the run of calls under way, in call order
-	titling  bool         // the titler is being asked
+	running    bool         // this process drives the open turn
+	resuming   bool         // it was resumed, and no reply has landed since
+	cancel     *stopRequest // accepted for the open turn
+	asking     *asking      // the model request under way
+	fresh      string       // id of a step that this process began and has yet to ask
+	jobs       []*job       // the run of calls under way, in call order
+	titling    bool         // the titler is being asked
+	compacting *compaction  // under way; nil for none
 }
 
 // work is what was decided and is not yet handed to the store.
@@ -209,8 +210,9 @@ func (a *Agent) halt(err error) {
 	a.rest()
 }
 
-// cut ends the model request and the tools under way; what they still report is ignored.
+// cut ends the model requests and the tools under way; what they still report is ignored.
 func (a *Agent) cut(cause error) {
+	a.endCompaction(cause)
 	if a.asking != nil {
 		a.asking.end(cause)
 		a.asking = nil

@@ -59,6 +59,9 @@ func (a *Agent) Stop(ctx context.Context, s Stop) error {
 			a.keepPartial(a.asking)
 			a.cut(errCancelled)
 		}
+		if a.compacting.holdsTurn() && s.Mode != Graceful {
+			a.endCompaction(errCancelled)
+		}
 		if s.Mode == Abort {
 			for _, j := range a.jobs {
 				j.end(errCancelled) // its result comes as that of any tool

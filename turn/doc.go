@@ -34,8 +34,13 @@
 //  11. A session is named once, behind its first turn/end, and the request that finds
 //     the name delays no turn, no agent and no shutdown.
 //
+//  12. A summary stands for exactly what was read to make it, never for a call without
+//     its result, nor for anything of the open turn. One that is empty, no shorter, or
+//     older than the newest text is not applied. One is made at a time; no text and
+//     no shutdown waits for it.
+//
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
 // request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go,
-// title.go.
+// title.go, compact.go and summary.go.
 package turn

@@ -8,6 +8,7 @@ import (
 // What a command can be refused with. The wires map these to their codes.
 var (
 	ErrNotRunning    = errors.New("no turn is running")
+	ErrTurnOpen      = errors.New("a turn is open; wait for its end, or cancel it")
 	ErrStaleCall     = errors.New("no standing approval request for this call")
 	ErrUnsupported   = errors.New("approvals are switched off here ([approvals] enabled)")
 	ErrForeign       = errors.New("no such session for this owner")

@@ -89,6 +89,17 @@ func (w *world) run(verb, rest string) error {
 		acts, err := parseReply(reply)
 		w.model.add(name, acts)
 		return err
+	case "budget":
+		n, err := strconv.ParseInt(rest, 10, 64)
+		w.cfg.Compaction = n
+		w.host.Reload(w.cfg)
+		return err
+	case "compact": // with why it must be declined, "" = it must be done
+		got, err := w.agent.Compact(ctx)
+		if err == nil && (got.Declined != rest || got.Done == (rest != "")) {
+			err = fmt.Errorf("compaction came to %+v", got)
+		}
+		return err
 	case "role": // of the definition; a model's reply must be scripted before it is asked
 		role, spec, _ := strings.Cut(rest, " ")
 		w.define(func(d *Definition) { d.Models[role] = spec })

@@ -31,6 +31,7 @@ type Config struct {
 	ResultLimit int           // bytes of a result that are kept
 	Approvals   bool          // tools that ask wait for a verdict; else they just run
 	Expires     time.Duration // a standing call is denied after this; 0 = never
+	Compaction  int64         // prompt tokens of a turn's last request from which on the history is summarised behind it; 0 = never
 	Log         *slog.Logger
 }
 

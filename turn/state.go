@@ -17,19 +17,22 @@ type state struct {
 	policy []string          // the last policy/updated; nil when there is none
 	models map[string]string // role → provider/model, by model/updated
 	titled bool              // it has a session/titled
+	seen   int64             // seq of the newest event that changed what the model sees, of those applied since the state was read
+	prompt int64             // prompt tokens of the newest reply of the newest turn; 0 when nobody told
 	turn   *openTurn         // nil between turns
 	inbox  []store.Input     // texts that wait, in order of arrival
 }
 
 // openTurn is a turn/start with no turn/end after it.
 type openTurn struct {
-	id      string
-	seq     int64
-	replies int                     // steps whose request was answered; they alone count for max_steps
-	calls   map[string]bool         // every call id of the turn
-	invalid map[string]string       // call id → what came instead of arguments
-	step    *step                   // the newest step; nil only between a turn/start and its first step/start
-	marked  *event.ApprovalResolved // a denial that a cancel made: the turn ends cancelled, whatever happens meanwhile
+	id        string
+	seq       int64
+	replies   int                     // steps whose request was answered; they alone count for max_steps
+	calls     map[string]bool         // every call id of the turn
+	invalid   map[string]string       // call id → what came instead of arguments
+	step      *step                   // the newest step; nil only between a turn/start and its first step/start
+	compacted bool                    // a checkpoint was made while it was open
+	marked    *event.ApprovalResolved // a denial that a cancel made: the turn ends cancelled, whatever happens meanwhile
 }
 
 // step is the newest step of the open turn.
@@ -75,12 +78,15 @@ var foldedTypes = []string{
 	string(event.TurnStartType), string(event.StepStartType), string(event.AssistantMessageType),
 	string(event.InterruptedType), string(event.ToolCallType), string(event.ToolResultType),
 	string(event.StepEndType), string(event.TurnEndType), string(event.DiagnosticType),
-	string(event.ApprovalRequestedType), string(event.ApprovalResolvedType),
+	string(event.ApprovalRequestedType), string(event.ApprovalResolvedType), string(event.SessionCompactedType),
 }
 
 // apply folds one event into the state.
 func (s *state) apply(seq int64, id string, at time.Time, p event.Payload) {
 	s.next = seq + 1
+	if p.EventType().Visible() {
+		s.seen = seq
+	}
 	switch p := p.(type) {
 	case event.PolicyUpdated:
 		s.policy = p.Patterns
@@ -92,6 +98,7 @@ func (s *state) apply(seq int64, id string, at time.Time, p event.Payload) {
 	case event.SessionTitled:
 		s.titled = true
 	case event.TurnStart:
+		s.prompt = 0
 		s.turn = &openTurn{id: id, seq: seq, calls: map[string]bool{}, invalid: map[string]string{}}
 	case event.TurnEnd:
 		s.turn = nil
@@ -100,15 +107,23 @@ func (s *state) apply(seq int64, id string, at time.Time, p event.Payload) {
 			s.turn.apply(seq, id, at, p)
 		}
 	}
+	if reply, ok := p.(event.AssistantMessage); ok && reply.Usage != nil && reply.Usage.PromptTokens != nil {
+		s.prompt = *reply.Usage.PromptTokens
+	}
 }
 
 func (t *openTurn) apply(seq int64, id string, at time.Time, p event.Payload) {
-	if start, ok := p.(event.StepStart); ok {
-		t.step = &step{id: id, seq: seq, n: start.N, model: start.Model}
+	switch p := p.(type) {
+	case event.StepStart:
+		t.step = &step{id: id, seq: seq, n: p.N, model: p.Model}
 		return
-	}
-	if invalid, ok := p.(event.Diagnostic); ok && invalid.Type == diagnosticInvalidArguments {
-		t.noteInvalid(invalid)
+	case event.SessionCompacted:
+		t.compacted = true
+		return
+	case event.Diagnostic:
+		if p.Type == diagnosticInvalidArguments {
+			t.noteInvalid(p)
+		}
 		return
 	}
 	s := t.step
@@ -200,6 +215,8 @@ func decode(ev store.Event) (event.Payload, error) {
 		return as[event.ApprovalRequested](ev)
 	case event.ApprovalResolvedType:
 		return as[event.ApprovalResolved](ev)
+	case event.SessionCompactedType:
+		return as[event.SessionCompacted](ev)
 	case event.DiagnosticType:
 		return as[event.Diagnostic](ev)
 	case event.PolicyUpdatedType:

@@ -125,15 +125,18 @@ func (a *Agent) replied(k *asking, reply model.Reply, err error) {
 		return // cut before: what it had streamed was dealt with
 	}
 	a.asking = nil
-	if err != nil {
+	switch {
+	case err == nil:
+		a.keepReply(k.step, reply)
+		a.resuming = false
+	case a.compactable(k, err):
+		_ = a.compact(&refused{k.step, err}) // a failed append has stopped the turn
+	default:
 		a.putAside(k.step, k.text.String(), k.reasoning.String())
 		code, message := failure(err)
 		a.fail(code, message)
-	} else {
-		a.keepReply(k.step, reply)
-		a.resuming = false
 	}
-	_ = a.settle() // a failed append has stopped the turn
+	_ = a.settle() // likewise
 }
 
 // failure names a request's error for the log.

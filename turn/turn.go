@@ -6,8 +6,9 @@ import (
 
 // Roles that this package asks a model in. The set is open for configurations.
 const (
-	RoleMain   = "main"   // answers
-	RoleTitler = "titler" // names sessions; without one the first text does
+	RoleMain      = "main"      // answers
+	RoleTitler    = "titler"    // names sessions; without one the first text does
+	RoleCompactor = "compactor" // summarises histories; without one RoleMain does
 )
 
 // begin starts a turn: its mark, its first step and every text that the step reads
@@ -80,7 +81,7 @@ func (a *Agent) settle() error {
 // advance does the next thing that the log asks for. It returns false when there
 // is nothing to do before another message comes.
 func (a *Agent) advance() (more bool, err error) {
-	if !a.running || a.asking != nil || len(a.jobs) > 0 {
+	if !a.running || a.asking != nil || len(a.jobs) > 0 || a.compacting.holdsTurn() {
 		return false, nil
 	}
 	t := a.st.turn
@@ -100,7 +101,8 @@ func (a *Agent) advance() (more bool, err error) {
 }
 
 // afterTurn names the session if it has no title, and begins the next turn if a
-// text waits that wants one.
+// text waits that wants one. Else there is time to summarise a history that has
+// grown too long.
 func (a *Agent) afterTurn() (more bool, err error) {
 	a.cancel, a.resuming = nil, false
 	if err := a.title(); err != nil {
@@ -110,8 +112,11 @@ func (a *Agent) afterTurn() (more bool, err error) {
 		a.begin(nil)
 		return true, nil
 	}
+	if budget := a.host.config().Compaction; budget > 0 && a.st.prompt >= budget && !a.host.isDraining() {
+		err = a.compact(nil)
+	}
 	a.rest()
-	return false, nil
+	return false, err
 }
 
 // boundary decides between two steps: stop, go on, or end.

@@ -30,6 +30,15 @@ const (
 	DiagnosticType        Type = "run/diagnostic"
 )
 
+// Visible tells whether an event of this type changes what the model sees.
+func (t Type) Visible() bool {
+	switch t {
+	case UserMessageType, ContextInjectedType, AssistantMessageType, ToolResultType, SessionCompactedType, SessionBranchedType:
+		return true
+	}
+	return false
+}
+
 // Streamed tells whether events of this type are the pieces of something that a
 // later event holds whole. A log has thousands of them; nothing looks one up.
 func (t Type) Streamed() bool {
