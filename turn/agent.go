@@ -15,11 +15,12 @@ import (
 // Everything an agent knows and appends belongs to one goroutine, which exists
 // only while there are messages for it: an agent that nobody needs costs no stack.
 type Agent struct {
-	host *Host
-	id   string
-	log  *store.Log
-	def  string // name of its definition
-	refs int    // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
+	host   *Host
+	id     string
+	parent string // the session whose subagent it is, "" for none
+	log    *store.Log
+	def    string // name of its definition
+	refs   int    // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
 
 	mail struct {
 		sync.Mutex
@@ -33,14 +34,15 @@ type Agent struct {
 	commits sync.WaitGroup // chunks on their way to the disk
 	epoch   int            // counts reloads, so that an old failure is not taken for a new one
 
-	running    bool         // this process drives the open turn
-	resuming   bool         // it was resumed, and no reply has landed since
-	cancel     *stopRequest // accepted for the open turn
-	asking     *asking      // the model request under way
-	fresh      string       // id of a step that this process began and has yet to ask
-	jobs       []*job       // the run of calls under way, in call order
-	titling    bool         // the titler is being asked
-	compacting *compaction  // under way; nil for none
+	running    bool              // this process drives the open turn
+	resuming   bool              // it was resumed, and no reply has landed since
+	cancel     *stopRequest      // accepted for the open turn
+	asking     *asking           // the model request under way
+	fresh      string            // id of a step that this process began and has yet to ask
+	jobs       []*job            // the run of calls under way, in call order
+	resting    []chan<- struct{} // who waits for the agent to come to rest
+	titling    bool              // the titler is being asked
+	compacting *compaction       // under way; nil for none
 }
 
 // work is what was decided and is not yet handed to the store.
@@ -84,14 +86,26 @@ func (a *Agent) workOff() {
 			message()
 		}
 		a.stream()
+		a.announceRest()
 	}
 }
 
+// tell posts a message and keeps the agent in memory until it was handled, also when
+// whoever sent it is gone by then.
+func (a *Agent) tell(message func()) {
+	a.host.retain(a)
+	a.post(func() {
+		defer a.host.release(a)
+		message()
+	})
+}
+
 // do runs a command on the agent's goroutine, lets the turn go on from there, and
-// returns when all of it is durable.
+// returns when all of it is durable. A context that ends stops the waiting, not the
+// command: what that writes for its caller must then not be read.
 func (a *Agent) do(ctx context.Context, command func() error) error {
 	done := make(chan error, 1)
-	a.post(func() { done <- a.obey(command) })
+	a.tell(func() { done <- a.obey(command) })
 	select {
 	case err := <-done:
 		return err
@@ -221,6 +235,25 @@ func (a *Agent) cut(cause error) {
 		j.end(cause)
 	}
 	a.jobs = nil
+}
+
+// atRest returns a channel that is closed as soon as the agent, behind all the
+// messages that it has by now, runs nothing that could end by itself: no turn, or
+// one that waits for a person.
+func (a *Agent) atRest() <-chan struct{} {
+	rest := make(chan struct{})
+	a.post(func() { a.resting = append(a.resting, rest) })
+	return rest
+}
+
+func (a *Agent) announceRest() {
+	if a.running && !a.waitsForPerson() {
+		return
+	}
+	for _, waiting := range a.resting {
+		close(waiting)
+	}
+	a.resting = nil
 }
 
 // drive makes this process responsible for the open turn.

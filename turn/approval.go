@@ -104,10 +104,14 @@ func (a *Agent) expired(j *job, limit time.Duration) {
 	if !a.has(j) || !j.call.stands() {
 		return
 	}
-	reason := fmt.Sprintf("nobody answered within %s", limit)
-	a.emit(event.ApprovalResolved{CallID: j.call.ID, Verdict: event.Denied, Reason: &reason, Cause: event.CauseExpired})
+	a.denyExpired(j.call, limit)
 	a.unpark(j.call)
 	_ = a.settle() // a failed append has stopped the turn
+}
+
+func (a *Agent) denyExpired(c *call, limit time.Duration) {
+	reason := fmt.Sprintf("nobody answered within %s", limit)
+	a.emit(event.ApprovalResolved{CallID: c.ID, Verdict: event.Denied, Reason: &reason, Cause: event.CauseExpired})
 }
 
 // unpark lets a call of the run under way go on after its verdict.

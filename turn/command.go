@@ -45,7 +45,10 @@ func (a *Agent) State(ctx context.Context) (State, error) {
 		}
 		return nil
 	})
-	return out, err
+	if err != nil {
+		return State{}, err
+	}
+	return out, nil
 }
 
 func (a *Agent) status() Status {

@@ -39,8 +39,11 @@
 //     older than the newest text is not applied. One is made at a time; no text and
 //     no shutdown waits for it.
 //
+//  13. A start waits for none of what it takes up: waking texts begin their turns, and
+//     open turns go on, if they are to, a few at a time.
+//
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
 // request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go,
-// title.go, compact.go and summary.go.
+// title.go, compact.go and summary.go, restart.go, usage.go.
 package turn

@@ -89,6 +89,8 @@ func (w *world) run(verb, rest string) error {
 		acts, err := parseReply(reply)
 		w.model.add(name, acts)
 		return err
+	case "resume":
+		w.cfg.Resume = Resume(rest)
 	case "budget":
 		n, err := strconv.ParseInt(rest, 10, 64)
 		w.cfg.Compaction = n
@@ -155,6 +157,8 @@ func (w *world) run(verb, rest string) error {
 		w.gates.open(rest)
 	case "idle":
 		w.idle()
+	case "ended": // idle, and no open turn that somebody is about to resume
+		w.until(Idle)
 	case "restart":
 		w.restart()
 	case "max_steps":

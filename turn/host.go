@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
 	"maps"
 	"slices"
@@ -29,6 +28,7 @@ type Config struct {
 	InboxBytes  int           // and their bytes together
 	ToolTimeout time.Duration // a call; 0 = none
 	ResultLimit int           // bytes of a result that are kept
+	Resume      Resume        // what becomes of the turns that a start finds open
 	Approvals   bool          // tools that ask wait for a verdict; else they just run
 	Expires     time.Duration // a standing call is denied after this; 0 = never
 	Compaction  int64         // prompt tokens of a turn's last request from which on the history is summarised behind it; 0 = never
@@ -144,7 +144,7 @@ func (h *Host) hold(ctx context.Context, session store.Session) (*Agent, error) 
 		log.Close()
 		return nil, ErrTooManyAgents
 	}
-	a := &Agent{host: h, id: session.ID, log: log, def: session.Agent, refs: 1}
+	a := &Agent{host: h, id: session.ID, parent: session.ParentID, log: log, def: session.Agent, refs: 1}
 	h.agents[session.ID] = a
 	return a, nil
 }
@@ -195,36 +195,6 @@ func (a *Agent) leave() {
 	}
 }
 
-// Start begins the turns of waking texts that a crash left unread. An open turn
-// is not touched: it waits for a stimulus.
-func (h *Host) Start(ctx context.Context) error {
-	ids, err := h.store.WakingSessions(ctx)
-	if err != nil {
-		return err
-	}
-	for _, id := range ids {
-		session, err := h.store.Session(ctx, id)
-		if err != nil {
-			return err
-		}
-		a, err := h.hold(ctx, session)
-		if err != nil {
-			return fmt.Errorf("start the waiting texts of %s: %w", id, err)
-		}
-		err = a.do(ctx, func() error {
-			if a.st.turn == nil && a.woken() {
-				a.begin(nil)
-			}
-			return nil
-		})
-		a.Release()
-		if err != nil {
-			return fmt.Errorf("start the waiting texts of %s: %w", id, err)
-		}
-	}
-	return nil
-}
-
 func (h *Host) isDraining() bool {
 	select {
 	case <-h.draining:
@@ -243,15 +213,18 @@ func (h *Host) held() []*Agent {
 // restIfParked lets go of a turn that waits for a person and for nothing else. The
 // log has it parked, for the next process too.
 func (a *Agent) restIfParked() {
-	if a.st == nil || !a.running || a.asking != nil || len(a.jobs) == 0 {
-		return
+	if a.st != nil && a.running && a.waitsForPerson() {
+		a.leave()
 	}
+}
+
+func (a *Agent) waitsForPerson() bool {
 	for _, j := range a.jobs {
 		if j.result == nil && !j.call.stands() {
-			return
+			return false
 		}
 	}
-	a.leave()
+	return len(a.jobs) > 0
 }
 
 // Drain lets every running step end within grace, begins no other, then cuts what

@@ -84,6 +84,8 @@ type script struct {
 	replies  [][]act
 	others   map[string][][]act // by model, for models with a script of their own
 	requests []model.Request
+
+	entered, left func() // what to call around each request; nil for nothing
 }
 
 func (s *script) next(req model.Request) ([]act, error) {
@@ -125,6 +127,10 @@ func (s *script) Stream(ctx context.Context, req model.Request, emit func(model.
 	acts, err := s.next(req)
 	if err != nil {
 		return model.Reply{}, err
+	}
+	if s.entered != nil {
+		s.entered()
+		defer s.left()
 	}
 	reply := model.Reply{Stop: "stop"}
 	for _, a := range acts {

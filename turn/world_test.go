@@ -52,6 +52,13 @@ func newWorld(t *testing.T) *world {
 
 func (w *world) start() {
 	w.t.Helper()
+	w.open()
+	w.agent = w.hold("s1")
+}
+
+// open starts a host over the file, and holds no agent yet.
+func (w *world) open() {
+	w.t.Helper()
 	st, err := store.Open(context.Background(), w.path, store.Options{})
 	if err != nil {
 		w.t.Fatal(err)
@@ -60,7 +67,6 @@ func (w *world) start() {
 	if err := w.host.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
-	w.agent = w.hold("s1")
 }
 
 func (w *world) hold(id string) *Agent {
