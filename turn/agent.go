@@ -17,6 +17,7 @@ import (
 type Agent struct {
 	host   *Host
 	id     string
+	owner  string
 	parent string // the session whose subagent it is, "" for none
 	log    *store.Log
 	def    string // name of its definition

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
@@ -20,6 +21,9 @@ type job struct {
 	call   *call
 	end    context.CancelCauseFunc
 	result *tool.Result // nil while it runs
+
+	child     *Agent // the subagent of a Task under way
+	abandoned bool   // that subagent was stopped by the drain
 }
 
 // runCalls takes the next run of the step's owed calls: neighbours that are
@@ -99,6 +103,11 @@ func (a *Agent) admit(j *job) {
 		j.result = &result
 		return
 	}
+	if a.parent != "" {
+		result := tool.Fail(j.call.Name + " denied: no approver can reach a subagent session")
+		j.result = &result
+		return
+	}
 	a.park(j)
 }
 
@@ -154,13 +163,16 @@ func (a *Agent) finished(j *job, result tool.Result) {
 	_ = a.settle() // a failed append has stopped the turn
 }
 
-func (a *Agent) has(j *job) bool {
-	for _, other := range a.jobs {
-		if other == j {
-			return true
+func (a *Agent) has(j *job) bool { return slices.Contains(a.jobs, j) }
+
+// jobOf returns the job of a call of the run under way, or nil.
+func (a *Agent) jobOf(callID string) *job {
+	for _, j := range a.jobs {
+		if j.call.ID == callID {
+			return j
 		}
 	}
-	return false
+	return nil
 }
 
 // collect logs results in call order, each as soon as its predecessors have theirs.

@@ -44,31 +44,36 @@ func (a *Agent) Cancel(ctx context.Context, reason *string) error {
 
 // Stop is Cancel with a choice. ErrNotRunning when there is nothing to stop.
 func (a *Agent) Stop(ctx context.Context, s Stop) error {
-	return a.do(ctx, func() error {
-		parked := len(a.allStanding()) > 0
-		if a.st.turn == nil || !a.running && !parked && !s.Resumable {
-			return ErrNotRunning
-		}
-		a.accept(s)
-		a.denyStanding()
-		if !a.running {
-			a.resume(nil)
-			return nil
-		}
-		if a.asking != nil && s.Mode != Graceful {
-			a.keepPartial(a.asking)
-			a.cut(errCancelled)
-		}
-		if a.compacting.holdsTurn() && s.Mode != Graceful {
-			a.endCompaction(errCancelled)
+	return a.do(ctx, func() error { return a.stop(s) })
+}
+
+func (a *Agent) stop(s Stop) error {
+	parked := len(a.allStanding()) > 0
+	if a.st.turn == nil || !a.running && !parked && !s.Resumable {
+		return ErrNotRunning
+	}
+	a.accept(s)
+	a.denyStanding()
+	if !a.running {
+		a.resume(nil)
+		return nil
+	}
+	if a.asking != nil && s.Mode != Graceful {
+		a.keepPartial(a.asking)
+		a.cut(errCancelled)
+	}
+	if a.compacting.holdsTurn() && s.Mode != Graceful {
+		a.endCompaction(errCancelled)
+	}
+	for _, j := range a.jobs {
+		if j.child != nil {
+			j.child.stopAsSubagent(s)
 		}
 		if s.Mode == Abort {
-			for _, j := range a.jobs {
-				j.end(errCancelled) // its result comes as that of any tool
-			}
+			j.end(errCancelled) // its result comes as that of any tool
 		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // denyStanding denies every standing call because the turn stops. The cause marks

@@ -42,8 +42,13 @@
 //  13. A start waits for none of what it takes up: waking texts begin their turns, and
 //     open turns go on, if they are to, a few at a time.
 //
+//  14. A subagent is a session of its own, under the policy that its caller was under.
+//     Its turn ends before its call does, and with its caller's turn; when a process
+//     death came between, it ends when the caller resumes. None waits for a person.
+//
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
 // request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go,
-// title.go, compact.go and summary.go, restart.go, usage.go.
+// title.go, compact.go and summary.go, restart.go, usage.go,
+// task.go.
 package turn

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -74,7 +75,29 @@ func play(t *testing.T, script string) string {
 	w.until(Idle, Resumable, Waiting)
 	log := w.log()
 	checkInvariants(t, log)
-	return render(log)
+	return render(log) + w.subagents()
+}
+
+// subagents shows the logs of all subagents, in no order of time.
+func (w *world) subagents() string {
+	w.t.Helper()
+	var logs []string
+	sessions, err := w.store.Sessions(context.Background())
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, s := range sessions {
+		if s.ParentID == "" {
+			continue
+		}
+		a := w.hold(s.ID)
+		log := wholeLog(w.t, a.Log())
+		checkInvariants(w.t, log)
+		logs = append(logs, "-- subagent\n"+render(log))
+		a.Release()
+	}
+	slices.Sort(logs)
+	return strings.Join(logs, "")
 }
 
 func (w *world) run(verb, rest string) error {
@@ -89,6 +112,16 @@ func (w *world) run(verb, rest string) error {
 		acts, err := parseReply(reply)
 		w.model.add(name, acts)
 		return err
+	case "max_agents":
+		n, err := strconv.Atoi(rest)
+		w.cfg.MaxAgents = n
+		w.host.Reload(w.cfg)
+		return err
+	case "closed": // waits until no session has an open turn
+		w.wait(func(State) bool {
+			open, err := w.store.Unclosed(ctx, string(event.TurnStartType), string(event.TurnEndType))
+			return err == nil && len(open) == 0
+		})
 	case "resume":
 		w.cfg.Resume = Resume(rest)
 	case "budget":
@@ -199,7 +232,7 @@ func render(log []store.Event) string {
 	return b.String()
 }
 
-var minted = regexp.MustCompile(`call_[0-9a-f]{16}`)
+var minted = regexp.MustCompile(`(call_|task-)[0-9a-f]{16}`)
 
 func trim(s string) string { return strings.TrimLeft(s, " ") }
 

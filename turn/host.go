@@ -105,19 +105,28 @@ func (h *Host) create(ctx context.Context, id, owner string) (store.Session, err
 	if _, ok := h.config().Agents[id]; ok {
 		def = id
 	}
-	body, err := event.Encode(event.SessionCreated{})
-	if err != nil {
-		return store.Session{}, err
-	}
 	session := store.Session{ID: id, Owner: owner, Agent: def}
-	err = h.store.Create(ctx, session, []store.NewEvent{{Type: string(event.SessionCreatedType), Payload: body}})
+	err := h.bear(ctx, session, event.SessionCreated{})
 	if errors.Is(err, store.ErrExists) { // another connection was first
 		return h.store.Session(ctx, id)
 	}
-	if err != nil {
-		return store.Session{}, &AppendError{err}
+	return session, err
+}
+
+// bear creates a session with its first events.
+func (h *Host) bear(ctx context.Context, session store.Session, first ...event.Payload) error {
+	events := make([]store.NewEvent, len(first))
+	for i, p := range first {
+		body, err := event.Encode(p)
+		if err != nil {
+			return err
+		}
+		events[i] = store.NewEvent{Type: string(p.EventType()), Payload: body}
 	}
-	return session, nil
+	if err := h.store.Create(ctx, session, events); err != nil {
+		return &AppendError{err}
+	}
+	return nil
 }
 
 // room tells whether one more agent fits.
@@ -129,6 +138,10 @@ func (h *Host) room(id string) bool {
 }
 
 func (h *Host) hold(ctx context.Context, session store.Session) (*Agent, error) {
+	return h.holdWithin(ctx, session, h.config().MaxAgents)
+}
+
+func (h *Host) holdWithin(ctx context.Context, session store.Session, limit int) (*Agent, error) {
 	log, err := h.store.OpenLog(ctx, session.ID) // counted: a second open costs nothing
 	if err != nil {
 		return nil, err
@@ -140,11 +153,11 @@ func (h *Host) hold(ctx context.Context, session store.Session) (*Agent, error) 
 		log.Close()
 		return a, nil
 	}
-	if len(h.agents) >= h.config().MaxAgents {
+	if len(h.agents) >= limit {
 		log.Close()
 		return nil, ErrTooManyAgents
 	}
-	a := &Agent{host: h, id: session.ID, parent: session.ParentID, log: log, def: session.Agent, refs: 1}
+	a := &Agent{host: h, id: session.ID, owner: session.Owner, parent: session.ParentID, log: log, def: session.Agent, refs: 1}
 	h.agents[session.ID] = a
 	return a, nil
 }
@@ -218,9 +231,11 @@ func (a *Agent) restIfParked() {
 	}
 }
 
+// waitsForPerson tells whether no call of the run under way can end by itself: it
+// waits for a verdict, or for a subagent that does, or that the drain has stopped.
 func (a *Agent) waitsForPerson() bool {
 	for _, j := range a.jobs {
-		if j.result == nil && !j.call.stands() {
+		if j.result == nil && !j.call.stands() && !j.abandoned {
 			return false
 		}
 	}

@@ -82,7 +82,7 @@ type script struct {
 
 	mu       sync.Mutex
 	replies  [][]act
-	others   map[string][][]act // by model, for models with a script of their own
+	others   map[string][][]act // scripts of their own: by model, or by the first text of a session
 	requests []model.Request
 
 	entered, left func() // what to call around each request; nil for nothing
@@ -92,7 +92,11 @@ func (s *script) next(req model.Request) ([]act, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.requests = append(s.requests, req)
-	replies, own := s.others[req.Model]
+	key := req.Model
+	if len(req.Messages) > 0 && s.others[req.Messages[0].Text] != nil {
+		key = req.Messages[0].Text
+	}
+	replies, own := s.others[key]
 	if !own {
 		replies = s.replies
 	}
@@ -100,7 +104,7 @@ func (s *script) next(req model.Request) ([]act, error) {
 		return nil, &model.Error{Code: event.CodeProvider, Message: "the script has no reply left"}
 	}
 	if own {
-		s.others[req.Model] = replies[1:]
+		s.others[key] = replies[1:]
 	} else {
 		s.replies = replies[1:]
 	}
@@ -185,7 +189,7 @@ func (c *counter) of(id string) int {
 // testTools are tools with known behaviour: fast answers, par runs beside its
 // neighbours, once must not be repeated, crash panics, bytes returns invalid UTF-8.
 // An argument "gate" holds any of them.
-func testTools(t *testing.T, g *gates, ran *counter) *tool.Set {
+func testTools(t *testing.T, g *gates, ran *counter, more ...tool.Tool) *tool.Set {
 	t.Helper()
 	anything := json.RawMessage(`{"type":"object"}`)
 	run := func(answer func(tool.Call) tool.Result) func(context.Context, tool.Call) tool.Result {
@@ -202,7 +206,7 @@ func testTools(t *testing.T, g *gates, ran *counter) *tool.Set {
 		}
 	}
 	echo := run(func(c tool.Call) tool.Result { return tool.Text("did " + c.ID) })
-	set, err := tool.NewSet([]tool.Tool{
+	set, err := tool.NewSet(append(more, []tool.Tool{
 		{Name: "fast", Schema: anything, Approval: tool.Never, Repeatable: true, Run: echo},
 		{Name: "par", Schema: anything, Approval: tool.Never, Repeatable: true, Parallel: true, Run: echo},
 		{Name: "once", Schema: anything, Approval: tool.Never, Mutating: true, Run: echo},
@@ -218,7 +222,7 @@ func testTools(t *testing.T, g *gates, ran *counter) *tool.Set {
 		{Name: "bytes", Schema: anything, Approval: tool.Never, Repeatable: true, Run: run(func(tool.Call) tool.Result {
 			return tool.Result{Content: json.RawMessage("\"a\xffb\"")}
 		})},
-	})
+	}...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,6 +60,9 @@ func (a *Agent) resume(decided *call) {
 	if s := a.st.turn.step; s != nil {
 		for _, c := range s.owed() {
 			c.stray = c.logged && !c.stands() && !c.denied() && c != decided
+			if c.stray && c.Name == TaskName {
+				a.stopOrphan(c)
+			}
 		}
 	}
 }

@@ -39,7 +39,6 @@ func newWorld(t *testing.T) *world {
 	w.cfg = Config{
 		Agents:    map[string]Definition{DefaultAgent: {System: "Be brief.", Policy: []string{"*"}, Models: map[string]string{RoleMain: "demo/one"}}},
 		Providers: map[string]model.Client{"demo": w.model},
-		Tools:     testTools(t, w.gates, w.ran),
 		MaxSteps:  25, MaxAgents: 100, InboxTexts: 1000, InboxBytes: 8 << 20,
 		ToolTimeout: time.Minute, ResultLimit: 1 << 18,
 		Approvals: true,
@@ -64,6 +63,8 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	w.store, w.host = st, New(st, w.cfg)
+	w.cfg.Tools = testTools(w.t, w.gates, w.ran, w.host.TaskTool())
+	w.host.Reload(w.cfg)
 	if err := w.host.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}

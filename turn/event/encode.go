@@ -35,12 +35,13 @@ func NewID() string {
 
 // MessageID is the id of the assistant/message of the step whose step/start has
 // the id step, and of the assistant/interrupted that takes its place.
-func MessageID(step string) string { return derived(step, "message") }
+func MessageID(step string) string { return Derived(step + "message") }
 
 // ReasoningID is the id of that step's assistant/reasoning, likewise.
-func ReasoningID(step string) string { return derived(step, "reasoning") }
+func ReasoningID(step string) string { return Derived(step + "reasoning") }
 
-func derived(id, word string) string {
-	sum := sha256.Sum256([]byte(id + word))
+// Derived is the id that follows from a text: the first 8 bytes of its SHA-256, in hex.
+func Derived(from string) string {
+	sum := sha256.Sum256([]byte(from))
 	return hex.EncodeToString(sum[:8])
 }
