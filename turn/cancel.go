@@ -111,6 +111,7 @@ func (a *Agent) heedMark() {
 		s.Reason = nil
 	}
 	a.accept(s)
+	a.denyStanding() // in a log of ours nothing stands any more; each request ends with a verdict of its own
 }
 
 // keepPartial makes the text that was streamed the step's message, so that the

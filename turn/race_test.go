@@ -37,34 +37,117 @@ func TestMain(m *testing.M) {
 // TestNoBurstOfWakesStartsTwoTurnsOrDropsAText: guarantee 4, and Agent Socket v1,
 // inject: no wake is ever dropped.
 func TestNoBurstOfWakesStartsTwoTurnsOrDropsAText(t *testing.T) {
+	t.Parallel()
 	const texts = 20
 	w := newWorld(t)
-	for range texts {
+	for range rounds(t, 100) * texts {
 		w.model.replies = append(w.model.replies, []act{{text: "ok"}})
 	}
-	var wg sync.WaitGroup
-	for i := range texts {
-		wg.Go(func() {
-			a := w.hold("s1")
-			defer a.Release()
-			if err := a.Inject(context.Background(), Inject{Text: fmt.Sprintf("text-%d.", i), Wake: true}); err != nil {
-				t.Error(err)
+	for round := range rounds(t, 100) {
+		w.agent.Release()
+		w.agent = w.hold(fmt.Sprintf("burst-%d", round))
+		var wg sync.WaitGroup
+		for i := range texts {
+			wg.Go(func() {
+				a := w.hold(w.agent.id)
+				defer a.Release()
+				if err := a.Inject(context.Background(), Inject{Text: fmt.Sprintf("text-%d.", i), Wake: true}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		wg.Wait()
+		w.idle()
+		log := w.log()
+		checkInvariants(t, log)
+		all := ""
+		for _, ev := range log {
+			if k := event.Type(ev.Type); k == event.UserMessageType || k == event.ContextInjectedType {
+				all += string(ev.Payload)
+			}
+		}
+		for i := range texts {
+			if n := strings.Count(all, fmt.Sprintf("text-%d.", i)); n != 1 {
+				t.Errorf("text %d is in the log %d times", i, n)
+			}
+		}
+	}
+}
+
+// TestOneVerdictWinsWhoeverRaces: approve, deny and cancel from two sides at once. One
+// of them decides, the others are told that they did not, and the effect of the call
+// is that of the one. Guarantee 10.
+func TestOneVerdictWinsWhoeverRaces(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	races := [][2][]string{
+		{{"approve"}, {"deny"}}, {{"approve"}, {"cancel"}}, {{"deny"}, {"cancel"}}, {{"approve"}, {"approve"}},
+		{{"approve", "cancel"}, {"deny", "cancel"}}, {{"cancel", "approve"}, {"deny", "approve"}},
+	}
+	for round := range rounds(t, 500) {
+		w.agent.Release()
+		w.agent = w.hold(fmt.Sprintf("race-%d", round))
+		id := fmt.Sprintf("c-%d", round)
+		w.play(fmt.Sprintf("model-of go-%[1]d call:c-%[1]d:ask:{}\nmodel-of go-%[1]d \"done\"\nwake go-%[1]d\nparked c-%[1]d", round))
+		accepted := w.race(races[round%len(races)], id)
+		w.idle()
+		log := w.log()
+		checkInvariants(t, log)
+		checkVerdicts(t, log, w.ran)
+		w.checkWinner(log, id, accepted)
+		if t.Failed() {
+			t.Fatalf("round %d, accepted %v:\n%s", round, accepted, render(log))
+		}
+	}
+}
+
+// race runs the commands of two sides at once and returns how many of each were accepted.
+func (w *world) race(sides [2][]string, id string) map[string]int {
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	accepted := map[string]int{}
+	start := make(chan struct{})
+	for _, side := range sides {
+		all.Go(func() {
+			<-start
+			for _, verb := range side {
+				rest := id
+				if verb == "cancel" {
+					rest = ""
+				}
+				err := w.run(verb, rest)
+				if err != nil && !errors.Is(err, ErrStaleCall) && !errors.Is(err, ErrNotRunning) {
+					w.t.Errorf("%s: %v", verb, err)
+				}
+				if err == nil {
+					mu.Lock()
+					accepted[verb]++
+					mu.Unlock()
+				}
 			}
 		})
 	}
-	wg.Wait()
-	w.idle()
-	log := w.log()
-	checkInvariants(t, log)
-	all := ""
+	close(start)
+	all.Wait()
+	return accepted
+}
+
+// checkWinner compares the one verdict of a call with what its senders were told, and
+// with what was done.
+func (w *world) checkWinner(log []store.Event, id string, accepted map[string]int) {
+	w.t.Helper()
 	for _, ev := range log {
-		if k := event.Type(ev.Type); k == event.UserMessageType || k == event.ContextInjectedType {
-			all += string(ev.Payload)
+		if event.Type(ev.Type) != event.ApprovalResolvedType {
+			continue
 		}
-	}
-	for i := range texts {
-		if n := strings.Count(all, fmt.Sprintf("text-%d.", i)); n != 1 {
-			t.Errorf("text %d is in the log %d times", i, n)
+		var p event.ApprovalResolved
+		mustUnmarshal(w.t, ev.Payload, &p)
+		approved, byCancel := p.Verdict == event.Approved, p.Cause == event.CauseCancelled
+		if (accepted["approve"] == 1) != approved || (accepted["deny"] == 1) != (!approved && !byCancel) || byCancel && accepted["cancel"] == 0 {
+			w.t.Errorf("verdict %s, cause %q; accepted %v", p.Verdict, p.Cause, accepted)
+		}
+		if ran := w.ran.of(id); (ran == 1) != approved || ran > 1 {
+			w.t.Errorf("verdict %s, and it ran %d times", p.Verdict, ran)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
@@ -17,24 +18,36 @@ import (
 // events, as a process death would, and lets a waking text resume what is left.
 // Guarantees 3 and 6.
 func TestEveryPrefixOfALogIsResumed(t *testing.T) {
-	whole := newWorld(t)
-	script := `model "let " "me see" call:p1:par:{} call:p2:par:{} call:o1:once:{} call:f1:fast:{}
-		model "and " call:o2:once:{}
-		model "all done"
-		wake go`
-	for line := range strings.SplitSeq(script, "\n") {
-		verb, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if err := whole.run(verb, rest); err != nil {
-			t.Fatal(err)
+	for name, script := range map[string]string{
+		"busy": `model "let " "me see" call:p1:par:{} call:p2:par:{} call:o1:once:{} call:f1:fast:{}
+			model "and " call:o2:once:{}
+			model "all done"
+			wake go`,
+		"decided": `model call:a1:ask:{} call:a2:ask:{} call:o1:once:{} call:q1:askpar:{} call:q2:askpar:{} call:p1:par:{}
+			model "done"
+			wake go
+			parked a1
+			approve a1
+			parked a2
+			deny a2 no
+			parked q1 q2
+			deny q2
+			approve q1`,
+		"cancelled": `model call:q1:askpar:{} call:p1:par:{} call:q2:askpar:{} call:a1:ask:{}
+			wake go
+			parked q1 q2
+			cancel enough`,
+	} {
+		whole := newWorld(t)
+		whole.play(script)
+		whole.idle()
+		log := whole.log()
+		for cut := 1; cut <= len(log); cut++ {
+			t.Run(fmt.Sprintf("%s_behind_%02d_%s", name, cut-1, strings.ReplaceAll(log[cut-1].Type, "/", "_")), func(t *testing.T) {
+				t.Parallel()
+				resumePrefix(t, log[:cut])
+			})
 		}
-	}
-	whole.idle()
-	log := whole.log()
-	for cut := 1; cut <= len(log); cut++ {
-		t.Run(fmt.Sprintf("behind_%02d_%s", cut-1, strings.ReplaceAll(log[cut-1].Type, "/", "_")), func(t *testing.T) {
-			t.Parallel()
-			resumePrefix(t, log[:cut])
-		})
 	}
 }
 
@@ -44,7 +57,14 @@ func resumePrefix(t *testing.T, prefix []store.Event) {
 	w.agent.Release()
 	w.agent = w.hold("cut")
 	open := isOpen(prefix)
-	if want := map[bool]Status{true: Resumable, false: Idle}[open]; w.run("status", string(want)) != nil {
+	want := Idle
+	switch {
+	case len(standing(prefix)) > 0:
+		want = Waiting
+	case open:
+		want = Resumable
+	}
+	if w.run("status", string(want)) != nil {
 		t.Fatalf("status before the stimulus is not %s", want)
 	}
 	for range 4 {
@@ -53,14 +73,24 @@ func resumePrefix(t *testing.T, prefix []store.Event) {
 	if err := w.run("wake", "status?"); err != nil {
 		t.Fatal(err)
 	}
-	w.idle()
+	w.approveAll()
 	log := w.log()
 	checkInvariants(t, log)
 	if isOpen(log) {
 		t.Fatalf("the turn is still open:\n%s", render(log))
 	}
-	if got, want := count(log, event.TurnStartType), count(prefix, event.TurnStartType); open && got != want {
-		t.Errorf("%d turn/start after the resume, want %d", got, want)
+	starts := count(prefix, event.TurnStartType)
+	marked := strings.Contains(render(prefix), `"cause":"cancelled"`)
+	if marked || !open {
+		starts++ // for the waking text
+	}
+	if marked && open { // it ends as it was going to
+		if _, after, _ := strings.Cut(render(log[len(prefix):]), string(event.TurnEndType)); !strings.HasPrefix(after, ` {"status":"cancelled"`) {
+			t.Errorf("the cancelled turn ended %.40s", after)
+		}
+	}
+	if got := count(log, event.TurnStartType); got != starts {
+		t.Errorf("%d turn/start after the resume, want %d", got, starts)
 	}
 	for _, req := range w.model.asked() {
 		checkRequest(t, req)
@@ -71,10 +101,77 @@ func resumePrefix(t *testing.T, prefix []store.Event) {
 	if len(w.model.asked()) != 1 {
 		t.Errorf("%d requests, want 1", len(w.model.asked()))
 	}
-	for _, c := range []string{"o1", "o2"} {
-		began, settled := holds(prefix, event.ToolCallType, c), holds(prefix, event.ToolResultType, c)
-		if began && w.ran.of(c) > 0 {
-			t.Errorf("%s ran again (began=%v settled=%v), though it must not be repeated", c, began, settled)
+	for _, c := range []string{"o1", "o2", "a1", "a2"} {
+		began := holds(prefix, event.ToolCallType, c) && !standing(prefix)[c]
+		if n := w.ran.of(c); n > 1 || began && n > 0 {
+			t.Errorf("%s ran %d times (begun before: %v), though it must not be repeated", c, n, began)
+		}
+	}
+	checkVerdicts(t, log, w.ran)
+}
+
+// approveAll approves what stands until the turn has ended.
+func (w *world) approveAll() {
+	w.t.Helper()
+	for {
+		w.until(Idle, Resumable, Waiting)
+		st, err := w.agent.State(context.Background())
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if st.Status != Waiting {
+			return
+		}
+		for _, p := range st.Pending {
+			if err := w.run("approve", p.CallID); err != nil {
+				w.t.Fatal(err)
+			}
+		}
+	}
+}
+
+// standing returns the calls of a log that wait for a verdict.
+func standing(log []store.Event) map[string]bool {
+	calls := map[string]bool{}
+	for _, ev := range log {
+		var p struct {
+			CallID string `json:"call_id"`
+		}
+		switch event.Type(ev.Type) {
+		case event.ApprovalRequestedType:
+			_ = json.Unmarshal(ev.Payload, &p)
+			calls[p.CallID] = true
+		case event.ApprovalResolvedType:
+			_ = json.Unmarshal(ev.Payload, &p)
+			delete(calls, p.CallID)
+		}
+	}
+	return calls
+}
+
+// checkVerdicts holds for a log whose turns have ended: a call that was asked for was
+// asked for once and decided once, and one that was denied never ran.
+func checkVerdicts(t *testing.T, log []store.Event, ran *counter) {
+	t.Helper()
+	asked, decided := map[string]int{}, map[string]int{}
+	for _, ev := range log {
+		switch event.Type(ev.Type) {
+		case event.ApprovalRequestedType:
+			var p event.ApprovalRequested
+			mustUnmarshal(t, ev.Payload, &p)
+			asked[p.CallID]++
+		case event.ApprovalResolvedType:
+			var p event.ApprovalResolved
+			mustUnmarshal(t, ev.Payload, &p)
+			decided[p.CallID]++
+			if n := ran.of(p.CallID); p.Verdict == event.Denied && n > 0 {
+				t.Errorf("%s was denied and ran %d times", p.CallID, n)
+			}
+		}
+	}
+	for id := range asked {
+		if asked[id] != 1 || decided[id] != 1 {
+			t.Errorf("%s was asked for %d times and decided %d times", id, asked[id], decided[id])
 		}
 	}
 }
