@@ -65,6 +65,46 @@ func TestACompactionCutsNoCallFromItsResult(t *testing.T) {
 	}
 }
 
+// TestAHistoryWithTwoDeathsInItIsWhole: a process died while a call ran and another one
+// in the turn that resumed it; turns and a compaction behind that see no hole.
+func TestAHistoryWithTwoDeathsInItIsWhole(t *testing.T) {
+	w := newWorld(t)
+	w.define(func(d *Definition) { d.Models[RoleCompactor] = "demo/short" })
+	w.play(`model call:c1:fast:{} call:c2:once:{"gate":"g1"}
+		model "half " @g2
+		model "done"
+		model "one"
+		model "two"
+		model-of short "Short."
+		model "three"
+		wake greetings
+		await g1
+		restart
+		status resumable
+		wake go on
+		await g2
+		restart
+		status resumable
+		wake and on
+		idle
+		wake first
+		idle
+		wake second
+		idle
+		compact
+		wake third
+		idle`)
+	log := w.log()
+	checkInvariants(t, log)
+	for _, req := range w.model.asked() {
+		checkRequest(t, req)
+	}
+	checkCheckpoint(t, log, w.model.asked())
+	if count(log, event.TurnStartType) != 4 || count(log, event.TurnEndType) != 4 {
+		t.Errorf("log:\n%s", render(log))
+	}
+}
+
 // checkCheckpoint compares the newest checkpoint with the request that made it and
 // with the request behind it: each text is in exactly one of the two.
 func checkCheckpoint(t *testing.T, log []store.Event, asked []model.Request) {

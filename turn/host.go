@@ -257,5 +257,7 @@ func (h *Host) Drain(grace time.Duration) error {
 	h.end(ErrDraining)
 	ctx, done := context.WithTimeout(context.Background(), tool.Grace)
 	defer done()
-	return h.tools.Wait(ctx)
+	err := h.tools.Wait(ctx)
+	h.wg.Wait() // for the last messages of a Task that was slow to stop
+	return err
 }

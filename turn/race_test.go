@@ -40,8 +40,8 @@ func TestNoBurstOfWakesStartsTwoTurnsOrDropsAText(t *testing.T) {
 	t.Parallel()
 	const texts = 20
 	w := newWorld(t)
-	for range rounds(t, 100) * texts {
-		w.model.replies = append(w.model.replies, []act{{text: "ok"}})
+	for range rounds(t, 100) * (texts + 1) {
+		w.model.add("", []act{{text: "ok"}})
 	}
 	for round := range rounds(t, 100) {
 		w.agent.Release()
@@ -56,6 +56,11 @@ func TestNoBurstOfWakesStartsTwoTurnsOrDropsAText(t *testing.T) {
 				}
 			})
 		}
+		wg.Go(func() { // waits for no turn and holds up none
+			if _, err := w.agent.Compact(context.Background()); err != nil && !errors.Is(err, ErrTurnOpen) {
+				t.Error(err)
+			}
+		})
 		wg.Wait()
 		w.idle()
 		log := w.log()
@@ -156,7 +161,7 @@ func (w *world) checkWinner(log []store.Event, id string, accepted map[string]in
 func TestACancelThatRacesTheEndClosesOneTurnOrAnswersNotRunning(t *testing.T) {
 	w := newWorld(t)
 	for range 100 {
-		w.model.replies = append(w.model.replies, []act{{text: "ok"}})
+		w.model.add("", []act{{text: "ok"}})
 		if err := w.run("wake", "go"); err != nil {
 			t.Fatal(err)
 		}

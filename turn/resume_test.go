@@ -68,7 +68,7 @@ func resumePrefix(t *testing.T, prefix []store.Event) {
 		t.Fatalf("status before the stimulus is not %s", want)
 	}
 	for range 4 {
-		w.model.replies = append(w.model.replies, []act{{text: "went on"}})
+		w.model.add("", []act{{text: "went on"}})
 	}
 	if err := w.run("wake", "status?"); err != nil {
 		t.Fatal(err)

@@ -40,10 +40,11 @@ func (h *Host) runTask(ctx context.Context, call tool.Call) tool.Result {
 	if err := json.Unmarshal(call.Args, &args); err != nil {
 		return tool.Fail(err.Error())
 	}
-	caller := h.inMemory(call.Session)
+	caller := h.holdInMemory(call.Session)
 	if caller == nil {
 		return tool.Fail("no subagent was started: " + TaskName + " is for agents to call")
 	}
+	defer caller.Release() // not before this call returns, though its turn may be cut before
 	child, err := h.spawnSubagent(ctx, caller, call.ID)
 	if err != nil {
 		return tool.Fail("no subagent was started: " + err.Error())
@@ -58,10 +59,14 @@ func (h *Host) runTask(ctx context.Context, call tool.Call) tool.Result {
 	return h.outcome(ctx, caller, call.ID, child)
 }
 
-func (h *Host) inMemory(id string) *Agent {
+func (h *Host) holdInMemory(id string) *Agent {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.agents[id]
+	a := h.agents[id]
+	if a != nil {
+		a.refs++
+	}
+	return a
 }
 
 // subagentID is the session of a call's subagent. It follows from the call, so that
