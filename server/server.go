@@ -49,11 +49,13 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	tools, workspace, err := mount(cfg)
+	host := turn.New(st, agents(cfg, nil, o.Log))
+	tools, workspace, err := mount(cfg, host.TaskTool())
 	if err != nil {
 		return err
 	}
 	defer workspace.Close()
+	host.Reload(agents(cfg, tools, o.Log))
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w; is another server there? (listen = %q)", err, cfg.Listen)
@@ -63,7 +65,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	o.Config = bound(cfg, listener)
-	s := &server{o: o, tools: tools, host: turn.New(st, agents(cfg, tools, o.Log)), keys: auth.NewKeyring(o.Tokens)}
+	s := &server{o: o, tools: tools, host: host, keys: auth.NewKeyring(o.Tokens)}
 	if err := s.host.Start(ctx); err != nil {
 		return err
 	}

@@ -41,8 +41,10 @@ func agents(cfg *config.Config, tools *tool.Set, log *slog.Logger) turn.Config {
 		InboxBytes:  inboxBytes,
 		ToolTimeout: cfg.Timeouts.Tool.Std(),
 		ResultLimit: cfg.Tools.ResultLimit,
+		Resume:      turn.Resume(cfg.Resume),
 		Approvals:   cfg.Approvals.Enabled,
 		Expires:     cfg.Approvals.Expires.Std(),
+		Compaction:  int64(cfg.Compaction.Budget),
 		Log:         log,
 	}
 }
@@ -77,13 +79,14 @@ func provider(p config.Provider, timeouts model.Timeouts) model.Client {
 	return openai.New(c)
 }
 
-// mount gathers the tools. The workspace stays open as long as they are used.
-func mount(cfg *config.Config) (*tool.Set, *files.Workspace, error) {
+// mount gathers the tools, the host's own among them. The workspace stays open as
+// long as they are used.
+func mount(cfg *config.Config, own ...tool.Tool) (*tool.Set, *files.Workspace, error) {
 	workspace, err := files.Open(cfg.Tools.Workspace)
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := tool.NewSet(workspace.Tools())
+	tools, err := tool.NewSet(append(own, workspace.Tools()...))
 	if err != nil {
 		workspace.Close()
 		return nil, nil, err
