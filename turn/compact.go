@@ -74,8 +74,7 @@ func (a *Agent) Compact(ctx context.Context) (Compacted, error) {
 // compactable tells whether a request failed in a way that a shorter history may
 // mend: too long, nothing streamed, and tried for the first time in this turn.
 func (a *Agent) compactable(k *asking, err error) bool {
-	return overflow(err) && k.text.Len() == 0 && k.reasoning.Len() == 0 &&
-		!a.st.turn.compacted && !a.host.isDraining()
+	return overflow(err) && k.text.Len() == 0 && k.reasoning.Len() == 0 && !a.st.turn.compacted
 }
 
 func overflow(err error) bool {

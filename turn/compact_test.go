@@ -210,6 +210,36 @@ func TestACompactionIsToldThatSomethingWasSaidMeanwhile(t *testing.T) {
 	}
 }
 
+// TestAShutdownLeavesATurnThatWaitsForASummaryOpen: it has not failed, and the next
+// process compacts for it.
+func TestAShutdownLeavesATurnThatWaitsForASummaryOpen(t *testing.T) {
+	w := newWorld(t)
+	w.define(func(d *Definition) { d.Models[RoleCompactor] = "demo/short" })
+	w.batches(1)
+	w.overflows("", 1)
+	w.model.add("short", []act{{gate: "never"}})
+	w.play(`wake too much
+		await never`)
+	if err := w.host.Drain(1 << 62); err != nil {
+		t.Fatal(err)
+	}
+	w.drained = true
+	if log := w.log(); !isOpen(log) {
+		t.Errorf("the drain ended the turn:\n%s", render(log))
+	}
+	w.overflows("", 1)
+	w.play(`restart
+		model-of short "Short."
+		model "went on"
+		wake go on
+		ended`)
+	log := w.log()
+	checkInvariants(t, log)
+	if end := log[len(log)-1]; !strings.Contains(string(end.Payload), string(event.Completed)) || count(log, event.SessionCompactedType) != 1 {
+		t.Errorf("log:\n%s", render(log))
+	}
+}
+
 // TestAShutdownDoesNotWaitForACompaction: it ends at once, whatever the grace.
 func TestAShutdownDoesNotWaitForACompaction(t *testing.T) {
 	w := newWorld(t)

@@ -28,7 +28,7 @@ type Config struct {
 	InboxBytes  int           // and their bytes together
 	ToolTimeout time.Duration // a call; 0 = none
 	ResultLimit int           // bytes of a result that are kept
-	Resume      Resume        // what becomes of the turns that a start finds open
+	Resume      Resume        // what becomes of the turns that a start finds open; "" = ResumeOnStimulus
 	Approvals   bool          // tools that ask wait for a verdict; else they just run
 	Expires     time.Duration // a standing call is denied after this; 0 = never
 	Compaction  int64         // prompt tokens of a turn's last request from which on the history is summarised behind it; 0 = never
