@@ -31,7 +31,13 @@
 //     also across restarts; without one nothing but a configured expiry, a cancel or
 //     the end of approvals settles it, and only the open turn's calls stand.
 //
+//  11. A configured secret is masked before it is appended, stored as a waiting text,
+//     folded or asked about, also where the model's stream splits it; the pieces still
+//     come out as they arrive, and concatenate to their message. A call that changes
+//     something does not run with a mask in the place of its arguments' secrets.
+//
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
-// request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go.
+// request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go,
+// mask.go.
 package turn

@@ -14,6 +14,7 @@ import (
 	"hitchpost/store"
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/redact"
 	"hitchpost/turn/tool"
 )
 
@@ -32,6 +33,9 @@ type Config struct {
 	Approvals   bool          // tools that ask wait for a verdict; else they just run
 	Expires     time.Duration // a standing call is denied after this; 0 = never
 	Log         *slog.Logger
+
+	// Redact masks secrets in everything that is appended from then on; nil = in nothing.
+	Redact *redact.Redactor
 }
 
 // Definition is what a session is made of.
@@ -185,6 +189,9 @@ func (a *Agent) spawn(work func() (report func())) {
 // leave stops driving a turn whose work was cut by the end of the host. The log has
 // it open; what had been streamed is in it.
 func (a *Agent) leave() {
+	if a.asking != nil {
+		a.showRest(a.asking)
+	}
 	a.cut(ErrDraining)
 	if a.commit() == nil {
 		a.rest()
