@@ -1,7 +1,11 @@
 package server
 
 import (
+	"fmt"
 	"log/slog"
+	"path/filepath"
+	"regexp"
+	"slices"
 	"time"
 
 	"hitchpost/server/agentsocket"
@@ -12,8 +16,11 @@ import (
 	"hitchpost/turn/model/demo"
 	"hitchpost/turn/model/httpstream"
 	"hitchpost/turn/model/openai"
+	"hitchpost/turn/redact"
 	"hitchpost/turn/tool"
 	"hitchpost/turn/tool/files"
+	"hitchpost/turn/tool/todo"
+	"hitchpost/turn/tool/web"
 )
 
 // demoPause stands between two chunks of the demo model, so that a stream can be seen.
@@ -45,8 +52,26 @@ func agents(cfg *config.Config, tools *tool.Set, log *slog.Logger) turn.Config {
 		Approvals:   cfg.Approvals.Enabled,
 		Expires:     cfg.Approvals.Expires.Std(),
 		Compaction:  int64(cfg.Compaction.Budget),
+		Redact:      masks(cfg),
 		Log:         log,
 	}
+}
+
+// masks is what no event may hold: the keys that are sent elsewhere, and what the
+// patterns match. Tokens are known by their hash alone.
+func masks(cfg *config.Config) *redact.Redactor {
+	var values []string
+	for _, p := range cfg.Providers {
+		values = append(values, p.APIKey.Reveal())
+	}
+	for _, m := range cfg.MCP {
+		values = append(values, m.Bearer.Reveal())
+	}
+	var patterns []*regexp.Regexp
+	for _, p := range cfg.Secrets.Patterns {
+		patterns = append(patterns, regexp.MustCompile(p)) // checked when it was read
+	}
+	return redact.New(values, patterns)
 }
 
 func definitions(cfg *config.Config) map[string]turn.Definition {
@@ -82,14 +107,39 @@ func provider(p config.Provider, timeouts model.Timeouts) model.Client {
 // mount gathers the tools, the host's own among them. The workspace stays open as
 // long as they are used.
 func mount(cfg *config.Config, own ...tool.Tool) (*tool.Set, *files.Workspace, error) {
-	workspace, err := files.Open(cfg.Tools.Workspace)
+	fetcher, err := web.New(cfg.Tools.Web)
+	if err != nil {
+		return nil, nil, fmt.Errorf("tools.web: %w", err)
+	}
+	workspace, err := files.Open(cfg.Tools.Workspace, ownFiles(cfg)...)
 	if err != nil {
 		return nil, nil, err
 	}
-	tools, err := tool.NewSet(append(own, workspace.Tools()...))
+	tools, err := tool.NewSet(slices.Concat(own, workspace.Tools(), fetcher.Tools(), []tool.Tool{todo.Tool()}))
 	if err != nil {
 		workspace.Close()
 		return nil, nil, err
 	}
 	return tools, workspace, nil
+}
+
+// ownFiles are the server's own, which no tool may reach, although the workspace is
+// the folder that they lie in by default.
+func ownFiles(cfg *config.Config) []string {
+	own := []string{filepath.Join(filepath.Dir(cfg.Database), config.TokenFile)}
+	databases := []string{cfg.Database}
+	if real, err := filepath.EvalSymlinks(cfg.Database); err == nil {
+		databases = append(databases, real) // SQLite keeps its side files there
+	}
+	for _, path := range databases {
+		for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
+			own = append(own, path+suffix)
+		}
+	}
+	for _, path := range []string{cfg.File, cfg.TLSKey} {
+		if path != "" {
+			own = append(own, path)
+		}
+	}
+	return own
 }

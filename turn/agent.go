@@ -149,6 +149,11 @@ func (a *Agent) emit(payloads ...event.Payload) {
 }
 
 func (a *Agent) emitAs(id string, p event.Payload) {
+	a.record(id, a.masked(p))
+}
+
+// record is emitAs for a payload that holds no secret any more.
+func (a *Agent) record(id string, p event.Payload) {
 	body, err := event.Encode(p)
 	if err != nil && a.work.err == nil {
 		a.work.err = err

@@ -1,12 +1,14 @@
 package turn
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"slices"
 
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/redact"
 	"hitchpost/turn/tool"
 	"hitchpost/turn/tool/policy"
 )
@@ -14,6 +16,7 @@ import (
 const (
 	errBeforeExecution = "cancelled before execution"
 	errOutcomeUnknown  = "outcome unknown: the process died while this ran"
+	errMasked          = "%s did not run: its arguments hold %q, which only stands for a secret; refer to the secret by where it is kept, or leave it as it is there"
 )
 
 // job is one call of the run under way.
@@ -147,6 +150,8 @@ func (a *Agent) refuse(c *call) *tool.Result {
 		result = tool.Fail("no such tool: " + c.Name)
 	case bad:
 		result = tool.Fail(what)
+	case t.Mutating && bytes.Contains(c.Args, []byte(redact.Mark)):
+		result = tool.Fail(fmt.Sprintf(errMasked, c.Name, redact.Mark))
 	default:
 		return nil
 	}

@@ -117,6 +117,7 @@ func (a *Agent) heedMark() {
 // keepPartial makes the text that was streamed the step's message, so that the
 // model and the reader agree on what was said. Reasoning that was cut is put aside.
 func (a *Agent) keepPartial(cut *asking) {
+	a.showRest(cut)
 	s := a.st.turn.step
 	if cut.reasoning.Len() > 0 {
 		a.emitAs(event.ReasoningID(s.id), event.Interrupted{Text: cut.reasoning.String(), Field: event.FieldReasoning})

@@ -46,9 +46,14 @@
 //     Its turn ends before its call does, and with its caller's turn; when a process
 //     death came between, it ends when the caller resumes. None waits for a person.
 //
+//  15. A configured secret is masked before it is appended, stored as a waiting text,
+//     folded or asked about, also where the model's stream splits it; the pieces still
+//     come out as they arrive, and concatenate to their message. A call that changes
+//     something does not run with a mask in the place of its arguments' secrets.
+//
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
 // request), batch.go (its calls), approval.go, inbox.go, cancel.go, command.go,
 // title.go, compact.go and summary.go, restart.go, usage.go,
-// task.go.
+// task.go, mask.go.
 package turn

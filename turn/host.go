@@ -13,6 +13,7 @@ import (
 	"hitchpost/store"
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/redact"
 	"hitchpost/turn/tool"
 )
 
@@ -33,6 +34,9 @@ type Config struct {
 	Expires     time.Duration // a standing call is denied after this; 0 = never
 	Compaction  int64         // prompt tokens of a turn's last request from which on the history is summarised behind it; 0 = never
 	Log         *slog.Logger
+
+	// Redact masks secrets in everything that is appended from then on; nil = in nothing.
+	Redact *redact.Redactor
 }
 
 // Definition is what a session is made of.
@@ -202,6 +206,9 @@ func (a *Agent) spawn(work func() (report func())) {
 // leave stops driving a turn whose work was cut by the end of the host. The log has
 // it open; what had been streamed is in it.
 func (a *Agent) leave() {
+	if a.asking != nil {
+		a.showRest(a.asking)
+	}
 	a.cut(ErrDraining)
 	if a.commit() == nil {
 		a.rest()

@@ -37,6 +37,7 @@ func (a *Agent) inject(ctx context.Context, in Inject) error {
 			return err
 		}
 	}
+	in.Text = a.host.config().Redact.Text(in.Text) // before it waits anywhere
 	if in.Wake && a.st.turn == nil {
 		a.begin(&in)
 		return nil

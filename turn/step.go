@@ -12,6 +12,7 @@ import (
 	"hitchpost/turn/event"
 	"hitchpost/turn/history"
 	"hitchpost/turn/model"
+	"hitchpost/turn/redact"
 )
 
 // asking is the model request of a step while it is under way.
@@ -21,6 +22,7 @@ type asking struct {
 	window    *semaphore.Weighted // streamed bytes that may wait for the disk
 	text      strings.Builder     // what was streamed so far
 	reasoning strings.Builder
+	masked    struct{ text, reasoning *redact.Stream } // the same on its way to the log
 }
 
 // askingWindow bounds the streamed bytes of one agent that wait for the disk; a
@@ -76,6 +78,7 @@ func (a *Agent) ask(s *step) {
 
 	ctx, end := context.WithCancelCause(a.host.ctx)
 	k := &asking{step: s, end: end, window: semaphore.NewWeighted(askingWindow)}
+	k.masked.text, k.masked.reasoning = cfg.Redact.Stream(), cfg.Redact.Stream()
 	a.asking = k
 	a.spawn(func() func() {
 		defer end(nil)
@@ -103,15 +106,34 @@ func (a *Agent) deliver(ctx context.Context, k *asking, d model.Delta) {
 		switch {
 		case d.Text != "":
 			k.text.WriteString(d.Text)
-			a.emit(event.AssistantChunk{Text: d.Text})
+			a.show(k.masked.text.Write(d.Text), "")
 		case d.Reasoning != "":
 			k.reasoning.WriteString(d.Reasoning)
-			a.emit(event.ReasoningChunk{Text: d.Reasoning})
+			a.show("", k.masked.reasoning.Write(d.Reasoning))
 		case d.Retry != nil:
 			a.emit(retried(d.Retry))
 		}
+		if len(a.work.Events) == 0 {
+			k.written(size) // all of it is held back, and nothing is on its way to the disk
+			return
+		}
 		a.work.streamed += size
 	})
+}
+
+// show logs streamed pieces that hold no secret any more.
+func (a *Agent) show(text, reasoning string) {
+	if text != "" {
+		a.record(event.NewID(), event.AssistantChunk{Text: text})
+	}
+	if reasoning != "" {
+		a.record(event.NewID(), event.ReasoningChunk{Text: reasoning})
+	}
+}
+
+// showRest logs what was held back of an answer that has ended, or was cut.
+func (a *Agent) showRest(k *asking) {
+	a.show(k.masked.text.Flush(), k.masked.reasoning.Flush())
 }
 
 func retried(r *model.Retry) event.Diagnostic {
@@ -125,6 +147,7 @@ func (a *Agent) replied(k *asking, reply model.Reply, err error) {
 		return // cut before: what it had streamed was dealt with
 	}
 	a.asking = nil
+	a.showRest(k)
 	switch {
 	case err == nil:
 		a.keepReply(k.step, reply)

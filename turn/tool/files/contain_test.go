@@ -103,10 +103,14 @@ func TestALinkSwappedInUnderTheToolsFeetLeadsNowhere(t *testing.T) {
 			os.Rename(aside, d)
 		}
 	})
-	for range 500 {
+	for i := range 500 {
+		if i%10 == 0 {
+			w.call(t, t.Context(), "Write", args{"file_path": fmt.Sprintf("d/new%d", i), "content": "SECRET\n"})
+			w.call(t, t.Context(), "Edit", args{"file_path": "d/f", "old_string": "SECRET", "new_string": "overwritten"})
+		}
 		for _, got := range []string{
 			w.call(t, t.Context(), "Read", args{"file_path": "d/f"}),
-			w.call(t, t.Context(), "Grep", args{"pattern": ".", "output_mode": "content"}),
+			w.call(t, t.Context(), "Grep", args{"pattern": ".", "output_mode": "content", "glob": "f"}),
 		} {
 			if strings.Contains(got, "SECRET") {
 				t.Fatal("read through a link that leads out")
@@ -115,6 +119,12 @@ func TestALinkSwappedInUnderTheToolsFeetLeadsNowhere(t *testing.T) {
 	}
 	close(stop)
 	wg.Wait()
+	outside, err := os.ReadDir(filepath.Join(base, "secret"))
+	must(t, err)
+	if len(outside) != 1 {
+		t.Errorf("written through a link that leads out: %v", outside)
+	}
+	expect(t, "outside", content(t, base, "secret/f"), "SECRET\n")
 }
 
 // Guarantee 6.
@@ -150,8 +160,14 @@ func TestOpenTellsOfEveryDirectoryThatIsNone(t *testing.T) {
 	}
 }
 
-func TestTheToolsNeverAskAndChangeNothing(t *testing.T) {
-	for _, tl := range workspace(t, t.TempDir()).Tools() {
+func TestToolsThatOnlyLookNeverAskAndThoseThatChangeDo(t *testing.T) {
+	w := workspace(t, t.TempDir())
+	for _, tl := range w.changers() {
+		if !tl.Asks() || !tl.Mutating || tl.Parallel || tl.Repeatable || tl.Description == "" {
+			t.Errorf("%s: %+v", tl.Name, tl)
+		}
+	}
+	for _, tl := range w.lookers() {
 		if tl.Asks() || tl.Mutating || !tl.Parallel || !tl.Repeatable || tl.Description == "" {
 			t.Errorf("%s: %+v", tl.Name, tl)
 		}

@@ -106,7 +106,7 @@ type dated struct {
 // left out if that is none of the workspace's.
 func (n *newest) add(w *Workspace, p place) {
 	info, err := p.dir.root.Stat(p.rel) // not the entry's Info, which looks the path up anew
-	if err != nil || !info.Mode().IsRegular() {
+	if err != nil || !info.Mode().IsRegular() || w.hidden.covers(info) {
 		return // gone meanwhile, or no file
 	}
 	n.total++

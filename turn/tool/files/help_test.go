@@ -51,9 +51,21 @@ func workspace(t testing.TB, dirs ...string) *Workspace {
 
 type args map[string]any
 
-// call runs a tool as an agent does, with its arguments checked, and returns what the
-// model would read: the text, or "error: " and the error.
+// call runs a tool and returns what the model would read: the text, or "error: " and
+// the error.
 func (w *Workspace) call(t testing.TB, ctx context.Context, name string, a args) string {
+	t.Helper()
+	res := w.run(t, ctx, name, a)
+	if res.Error != "" {
+		return "error: " + res.Error
+	}
+	var text string
+	must(t, json.Unmarshal(res.Content, &text))
+	return text
+}
+
+// run runs a tool as an agent does, with its arguments checked.
+func (w *Workspace) run(t testing.TB, ctx context.Context, name string, a args) tool.Result {
 	t.Helper()
 	set, err := tool.NewSet(w.Tools())
 	must(t, err)
@@ -64,13 +76,7 @@ func (w *Workspace) call(t testing.TB, ctx context.Context, name string, a args)
 	encoded, err := json.Marshal(a)
 	must(t, err)
 	var r tool.Runner
-	res := r.Run(ctx, run, tool.Call{Args: encoded}, tool.Limits{})
-	if res.Error != "" {
-		return "error: " + res.Error
-	}
-	var text string
-	must(t, json.Unmarshal(res.Content, &text))
-	return text
+	return r.Run(ctx, run, tool.Call{Args: encoded}, tool.Limits{})
 }
 
 func expect(t testing.TB, what, got, want string) {

@@ -43,6 +43,9 @@ func (s *search) wants(name string) bool {
 // end the search.
 func (s *search) visit(p place) error {
 	f, _, err := s.w.open(p)
+	if errors.Is(err, errHidden) {
+		return nil
+	}
 	if err != nil {
 		s.unread++
 		return nil

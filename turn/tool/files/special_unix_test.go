@@ -19,8 +19,10 @@ func TestPipesSocketsAndDevicesAreRefusedWithoutBlocking(t *testing.T) {
 	defer l.Close()
 	w := workspace(t, dir, "/dev")
 	for name, kind := range map[string]string{"pipe": "a named pipe", "sock": "a socket", "/dev/zero": "a device", "/dev/null": "a device"} {
-		want := "error: " + name + " is " + kind + ": only regular files can be read"
+		want := "error: " + name + " is " + kind + ": only regular files can be read or written"
 		expect(t, "Read "+name, w.call(t, t.Context(), "Read", args{"file_path": name}), want)
+		expect(t, "Write "+name, w.call(t, t.Context(), "Write", args{"file_path": name, "content": "x"}), want)
+		expect(t, "Edit "+name, w.call(t, t.Context(), "Edit", args{"file_path": name, "old_string": "x", "new_string": "y"}), want)
 		expect(t, "Grep "+name, w.call(t, t.Context(), "Grep", args{"pattern": "x", "path": name}), want)
 	}
 	expect(t, "Grep", w.call(t, t.Context(), "Grep", args{"pattern": "x"}), "f.txt\n")

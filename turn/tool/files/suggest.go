@@ -25,6 +25,10 @@ func (w *Workspace) suggest(p place) string {
 		return ", nor can its directory " + w.show(parent) + " be opened"
 	}
 	defer f.Close()
+	here, err := f.Stat()
+	if err != nil {
+		return ""
+	}
 	names, _ := f.Readdirnames(suggestAmong) // what could be read is enough
 	type candidate struct {
 		name  string
@@ -32,7 +36,7 @@ func (w *Workspace) suggest(p place) string {
 	}
 	var close []candidate
 	for _, name := range names {
-		if score, similar := likeness(wanted, name); similar {
+		if score, similar := likeness(wanted, name); similar && !w.hidden.claims(here, name) {
 			close = append(close, candidate{name, score})
 		}
 	}

@@ -14,9 +14,13 @@ const maxOutput = 128 << 10
 
 const maxTitle = 120 // characters
 
-// Tools are Read, Glob and Grep over the workspace: they change nothing, never ask,
-// run beside each other and may run again.
+// Tools are Read, Glob and Grep over the workspace, which change nothing, never ask,
+// run beside each other and may run again, and Write and Edit, which do the opposite.
 func (w *Workspace) Tools() []tool.Tool {
+	return append(w.lookers(), w.changers()...)
+}
+
+func (w *Workspace) lookers() []tool.Tool {
 	all := []tool.Tool{
 		{Name: "Read", Description: readDescription, Schema: json.RawMessage(readSchema), Run: w.read},
 		{Name: "Glob", Description: globDescription, Schema: json.RawMessage(globSchema), Run: w.glob},
@@ -24,6 +28,17 @@ func (w *Workspace) Tools() []tool.Tool {
 	}
 	for i := range all {
 		all[i].Approval, all[i].Parallel, all[i].Repeatable = tool.Never, true, true
+	}
+	return all
+}
+
+func (w *Workspace) changers() []tool.Tool {
+	all := []tool.Tool{
+		{Name: "Write", Description: writeDescription, Schema: json.RawMessage(writeSchema), Run: w.write},
+		{Name: "Edit", Description: editDescription, Schema: json.RawMessage(editSchema), Run: w.edit},
+	}
+	for i := range all {
+		all[i].Approval, all[i].Mutating = tool.ByPolicy, true
 	}
 	return all
 }

@@ -11,7 +11,8 @@ import (
 
 // Workspace is the directories that the tools may see. It is safe for concurrent use.
 type Workspace struct {
-	dirs []*dir
+	dirs   []*dir
+	hidden hidden
 }
 
 type dir struct {
@@ -21,12 +22,17 @@ type dir struct {
 }
 
 // Open opens the directories, of which there is at least one. The error tells of
-// each one that is no directory. Close releases them.
-func Open(workspace []string) (*Workspace, error) {
+// each one that is no directory. Close releases them. The tools reach none of the
+// hidden files (guarantee 8), which need not exist, nor lie in the workspace.
+func Open(workspace []string, hidden ...string) (*Workspace, error) {
 	if len(workspace) == 0 {
 		return nil, errors.New("the workspace has no directory")
 	}
-	w := &Workspace{}
+	own, err := hide(hidden)
+	if err != nil {
+		return nil, err
+	}
+	w := &Workspace{hidden: own}
 	var faults []error
 	for _, path := range workspace {
 		d, err := openDir(path)
@@ -118,15 +124,16 @@ func (w *Workspace) show(p place) string {
 // join is the place of a path below p.
 func (p place) join(rel string) place { return place{p.dir, filepath.Join(p.rel, rel)} }
 
-// open opens a regular file or a directory for reading. It refuses anything else
-// before it is opened, where opening may already do something, and again on the open
-// handle, because names can change hands in between (guarantee 2).
+// open opens a regular file or a directory for reading. It refuses anything else, and
+// what is hidden, before it is opened, where opening may already do something (closing
+// a database drops this process's locks on it), and again on the open handle, because
+// names can change hands in between (guarantees 2 and 8).
 func (w *Workspace) open(p place) (*os.File, fs.FileInfo, error) {
 	info, err := p.dir.root.Stat(p.rel)
 	if err != nil {
 		return nil, nil, w.explain(p, err)
 	}
-	if err := w.refuseSpecial(p, info); err != nil {
+	if err := w.refuse(p, info); err != nil {
 		return nil, nil, err
 	}
 	f, err := p.dir.root.OpenFile(p.rel, openFlags, 0)
@@ -135,7 +142,7 @@ func (w *Workspace) open(p place) (*os.File, fs.FileInfo, error) {
 	}
 	info, err = f.Stat()
 	if err == nil {
-		err = w.refuseSpecial(p, info)
+		err = w.refuse(p, info)
 	}
 	if err != nil {
 		f.Close()
@@ -148,12 +155,14 @@ func (w *Workspace) open(p place) (*os.File, fs.FileInfo, error) {
 type specialError struct{ path, kind string }
 
 func (e *specialError) Error() string {
-	return fmt.Sprintf("%s is %s: only regular files can be read", e.path, e.kind)
+	return fmt.Sprintf("%s is %s: only regular files can be read or written", e.path, e.kind)
 }
 
-func (w *Workspace) refuseSpecial(p place, info fs.FileInfo) error {
+func (w *Workspace) refuse(p place, info fs.FileInfo) error {
 	kind := "a special file"
 	switch mode := info.Mode(); {
+	case w.hidden.covers(info):
+		return fmt.Errorf("%s %w", w.show(p), errHidden)
 	case mode.IsRegular(), mode.IsDir():
 		return nil
 	case mode&fs.ModeNamedPipe != 0:
@@ -170,7 +179,7 @@ func (w *Workspace) refuseSpecial(p place, info fs.FileInfo) error {
 func (w *Workspace) explain(p place, err error) error {
 	var special *specialError
 	switch {
-	case errors.As(err, &special):
+	case errors.As(err, &special), errors.Is(err, errHidden):
 		return err
 	case leadsOut(err):
 		return fmt.Errorf("%w: a symbolic link on the way leads out of it", w.outside(w.show(p)))
