@@ -52,14 +52,14 @@ func agents(cfg *config.Config, tools *tool.Set, log *slog.Logger) turn.Config {
 		Approvals:   cfg.Approvals.Enabled,
 		Expires:     cfg.Approvals.Expires.Std(),
 		Compaction:  int64(cfg.Compaction.Budget),
-		Redact:      masks(cfg),
+		Redact:      Masks(cfg),
 		Log:         log,
 	}
 }
 
-// masks is what no event may hold: the keys that are sent elsewhere, and what the
+// Masks is what no event and no log line may hold: the keys that are sent elsewhere, and what the
 // patterns match. Tokens are known by their hash alone.
-func masks(cfg *config.Config) *redact.Redactor {
+func Masks(cfg *config.Config) *redact.Redactor {
 	var values []string
 	for _, p := range cfg.Providers {
 		values = append(values, p.APIKey.Reveal())

@@ -74,11 +74,11 @@ func TestConfiguredKeysAndPatternsAreMasked(t *testing.T) {
 	cfg.Providers = map[string]config.Provider{"p": {APIKey: config.NewSecret("sk-provider-key")}}
 	cfg.MCP = map[string]config.MCP{"m": {Bearer: config.NewSecret("mcp-bearer-token")}}
 	cfg.Secrets.Patterns = []string{`pin \d{4}`}
-	got := masks(cfg).Text("sk-provider-key, mcp-bearer-token, pin 1234")
+	got := Masks(cfg).Text("sk-provider-key, mcp-bearer-token, pin 1234")
 	if want := strings.Repeat(redact.Mark+", ", 2) + redact.Mark; got != want {
 		t.Errorf("masked to %q", got)
 	}
-	if masks(config.ZeroConfig()) != nil {
+	if Masks(config.ZeroConfig()) != nil {
 		t.Error("there is nothing to mask, and masking has a cost")
 	}
 }

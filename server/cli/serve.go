@@ -33,7 +33,7 @@ func (*serveCommand) Run(ctx context.Context, p *Program, c *commands) error {
 	ctx, stop := signal.NotifyContext(ctx, stopSignals...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
-	log := p.logger(cfg.Log)
+	log := p.logger(cfg)
 	reloads := make(chan server.Reload)
 	done := make(chan struct{})
 	go func() {
@@ -63,12 +63,14 @@ func tokensOf(cfg *config.Config) (config.Secret, []*auth.Token, error) {
 	return secret, []*auth.Token{token}, err
 }
 
-// logger writes to stderr as the configuration says.
-func (p *Program) logger(format string) *slog.Logger {
-	if format == "json" {
-		return slog.New(slog.NewJSONHandler(p.Stderr, nil))
+// logger writes to stderr as the configuration says, without its secrets. Those that
+// a reload brings are masked from the next start on.
+func (p *Program) logger(cfg *config.Config) *slog.Logger {
+	options := &slog.HandlerOptions{ReplaceAttr: server.Masks(cfg).Attr}
+	if cfg.Log == "json" {
+		return slog.New(slog.NewJSONHandler(p.Stderr, options))
 	}
-	return slog.New(slog.NewTextHandler(p.Stderr, nil))
+	return slog.New(slog.NewTextHandler(p.Stderr, options))
 }
 
 // reloader reads the configuration again at each reload signal.

@@ -29,7 +29,7 @@ func TestAReloadTakesWhatCanChangeAndNamesTheRest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &reloader{log: p.logger("json"), cfg: cfg, load: c.load}
+	r := &reloader{log: p.logger(&config.Config{Log: "json"}), cfg: cfg, load: c.load}
 
 	write("replay_limit = -1\nheartbeat = true")
 	if _, ok := r.reload(); ok || r.cfg != cfg {
@@ -86,5 +86,5 @@ func TestTheReloaderEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	p := Program{Stderr: &safeBuffer{}}
-	(&reloader{log: p.logger("text"), out: make(chan server.Reload)}).run(ctx) // returns
+	(&reloader{log: p.logger(config.Default()), out: make(chan server.Reload)}).run(ctx) // returns
 }

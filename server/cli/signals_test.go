@@ -100,7 +100,7 @@ func TestSIGHUPReloads(t *testing.T) {
 	}
 	p := Program{Stderr: &safeBuffer{}}
 	out := make(chan server.Reload)
-	go (&reloader{log: p.logger("text"), cfg: cfg, load: c.load, out: out}).run(t.Context())
+	go (&reloader{log: p.logger(config.Default()), cfg: cfg, load: c.load, out: out}).run(t.Context())
 	if err := os.WriteFile(config.FileName, []byte("replay_limit = 7"), 0o600); err != nil {
 		t.Fatal(err)
 	}
