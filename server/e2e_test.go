@@ -203,6 +203,42 @@ func (p *place) chunks() []line {
 	return out
 }
 
+// TestBackupAndVerifyRunBesideTheServer: the copy is whole, and has an identity of its own.
+func TestBackupAndVerifyRunBesideTheServer(t *testing.T) {
+	p := newPlace(t, "")
+	s := p.serve()
+	if _, errs, code := p.run("send", "main", "help"); code != 0 {
+		t.Fatalf("send: %d\n%s", code, errs)
+	}
+	if out, errs, code := p.run("backup", "copy.db"); code != 0 {
+		t.Fatalf("backup: %d\n%s\n%s", code, out, errs)
+	}
+	if _, errs, code := p.run("backup", "copy.db"); code != 1 || !strings.Contains(errs, "exists") {
+		t.Errorf("a second backup over the first: %d %s", code, errs)
+	}
+	var reports [2]struct {
+		OK     bool
+		LogID  string `json:"log_id"`
+		Events int
+	}
+	for i, file := range []string{"hitchpost.db", "copy.db"} {
+		out, errs, code := p.run("verify", "--json", file)
+		if err := json.Unmarshal([]byte(out), &reports[i]); err != nil || code != 0 || !reports[i].OK {
+			t.Errorf("verify %s: %d\n%s\n%s", file, code, out, errs)
+		}
+	}
+	if reports[0].Events != reports[1].Events || reports[0].LogID == reports[1].LogID {
+		t.Errorf("the file and its copy: %+v", reports)
+	}
+	s.term()
+	if err := os.WriteFile(filepath.Join(p.dir, "junk.db"), []byte("no database at all"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := p.run("verify", "junk.db"); code != 1 || errs == "" {
+		t.Errorf("verify of junk: %d %s", code, errs)
+	}
+}
+
 // TestASecondServerIsRefusedAndNamesTheHolder by pid and address.
 func TestASecondServerIsRefusedAndNamesTheHolder(t *testing.T) {
 	p := newPlace(t, "")

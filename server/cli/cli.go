@@ -36,6 +36,8 @@ type commands struct {
 	Chat     chatCommand    `cmd:"" help:"Talk with an agent in the terminal."`
 	Send     sendCommand    `cmd:"" help:"Send a text to an agent and show its turn."`
 	Tail     tailCommand    `cmd:"" help:"Print an agent's events as they come, one JSON object a line."`
+	Backup   backupCommand  `cmd:"" help:"Copy the log, also while the server runs."`
+	Verify   verifyCommand  `cmd:"" help:"Check the log file, also while the server runs."`
 	Token    tokenCommand   `cmd:"" help:"Make tokens."`
 	Settings configCommand  `cmd:"" name:"config" help:"Check the configuration, or show every key."`
 	Version  versionCommand `cmd:"" help:"Print the version."`
