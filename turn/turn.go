@@ -98,7 +98,11 @@ func (a *Agent) advance() (more bool, err error) {
 	case len(t.step.owed()) > 0:
 		return a.runCalls(t.step)
 	default:
-		a.emit(event.StepEnd{N: t.step.n, Usage: t.step.usage})
+		end := event.StepEnd{N: t.step.n}
+		if !a.resuming { // a step that a crash left open is closed without
+			end.Usage = t.step.usage
+		}
+		a.emit(end)
 		return true, nil
 	}
 }

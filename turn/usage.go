@@ -15,21 +15,21 @@ type Usage struct {
 	Cost             *float64 // nil when no provider named a price
 }
 
-// Usage sums the step/end events of the log. It costs O(steps) and does not
+// Usage sums what the replies of the log tell. It costs O(steps) and does not
 // disturb the agent.
 func (a *Agent) Usage(ctx context.Context) (Usage, error) {
 	tip, _ := a.log.Tip()
-	ends, err := a.log.Structural(ctx, 0, tip, string(event.StepEndType))
+	replies, err := a.log.Structural(ctx, 0, tip, string(event.AssistantMessageType))
 	if err != nil {
 		return Usage{}, err
 	}
 	var sum Usage
-	for _, ev := range ends {
-		p, err := as[event.StepEnd](ev)
+	for _, ev := range replies {
+		p, err := as[event.AssistantMessage](ev)
 		if err != nil {
 			return Usage{}, fmt.Errorf("session %s: %w", a.id, err)
 		}
-		sum.add(p.(event.StepEnd).Usage)
+		sum.add(p.(event.AssistantMessage).Usage)
 	}
 	return sum, nil
 }

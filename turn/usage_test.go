@@ -20,11 +20,9 @@ func TestUsageIsTheSumOverTheLog(t *testing.T) {
 		wake two
 		idle`)
 	price := 0.25
-	var end event.StepEnd
 	for range 2 {
 		if err := w.agent.do(context.Background(), func() error {
-			end.Usage = &event.Usage{Cost: &price}
-			w.agent.emit(end)
+			w.agent.emit(event.AssistantMessage{Parts: []event.Part{}, Usage: &event.Usage{Cost: &price}})
 			return nil
 		}); err != nil {
 			t.Fatal(err)
