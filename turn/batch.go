@@ -129,7 +129,7 @@ func (a *Agent) proceed(j *job) {
 	t, _ := cfg.Tools.Lookup(c.Name)
 	ctx, end := context.WithCancelCause(a.host.ctx)
 	j.end = end
-	run := tool.Call{Session: a.id, ID: c.ID, Args: c.Args}
+	run := tool.Call{Session: a.id, ID: c.ID, Args: c.Args, Progress: a.progress(j)}
 	a.spawn(func() func() {
 		defer end(nil)
 		result := a.host.tools.Run(ctx, t, run, tool.Limits{Timeout: cfg.ToolTimeout, Result: cfg.ResultLimit})

@@ -217,6 +217,11 @@ func testTools(t *testing.T, g *gates, ran *counter, more ...tool.Tool) *tool.Se
 		{Name: "obj", Schema: anything, Approval: tool.Never, Repeatable: true, Run: run(func(tool.Call) tool.Result {
 			return tool.Result{Content: json.RawMessage(`{"k":1,"list":[1,null,true,2.5],"big":12345678901234567890}`)}
 		})},
+		{Name: "talk", Schema: anything, Approval: tool.Never, Run: run(func(c tool.Call) tool.Result {
+			c.Progress("half ")
+			c.Progress("done")
+			return tool.Text("half done")
+		})},
 		{Name: "fail", Schema: anything, Approval: tool.Never, Repeatable: true, Run: run(func(tool.Call) tool.Result { return tool.Fail("it did not work") })},
 		{Name: "crash", Schema: anything, Approval: tool.Never, Repeatable: true, Parallel: true, Run: run(func(tool.Call) tool.Result { panic("boom") })},
 		{Name: "bytes", Schema: anything, Approval: tool.Never, Repeatable: true, Run: run(func(tool.Call) tool.Result {
