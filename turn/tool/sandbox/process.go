@@ -1,0 +1,36 @@
+package sandbox
+
+import "os"
+
+// Command is what to run. Its own end, by whatever way, is the end of everything
+// that it started.
+type Command struct {
+	Argv   []string // the program's absolute path first
+	Env    []string // all of its environment; TMPDIR is added, and HOME moved, by guarantee 6
+	Stdin  *os.File
+	Output *os.File // its standard output and its standard error
+	Status *os.File // is its descriptor 3
+}
+
+// Process is a command that was started.
+type Process struct {
+	pid     int      // of its supervisor
+	control *os.File // closed = kill
+	done    chan struct{}
+	code    int
+	why     string
+}
+
+// Done is closed when nothing of the command is left.
+func (p *Process) Done() <-chan struct{} { return p.done }
+
+// Kill kills the command and everything that it started. It does not wait; Done does.
+func (p *Process) Kill() { p.control.Close() }
+
+// End is how the command ended, once Done is closed: its exit code, 128 and the number
+// of the signal if one ended it. The reason is not "" when the sandbox ended it, or
+// could not begin it.
+func (p *Process) End() (code int, reason string) { return p.code, p.why }
+
+// Supervisor is the id of the process that holds all of the command's together.
+func (p *Process) Supervisor() int { return p.pid }
