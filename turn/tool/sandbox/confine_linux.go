@@ -13,7 +13,9 @@ import (
 // back only with an error.
 func confine(told spec) error {
 	runtime.LockOSThread() // the filter and the capabilities belong to a thread, and exec keeps this one's
-	unix.CloseOnExec(reportFD)
+	if err := keepOnly(); err != nil {
+		return err
+	}
 	if err := os.Chdir(told.Dir); err != nil {
 		return err
 	}

@@ -41,9 +41,12 @@ func (g *grants) tree(path string, r rights) {
 		}
 		return
 	}
-	if !g.hides(real) {
-		g.entry(unix.AT_FDCWD, real, real, r)
+	for _, p := range g.protected {
+		if within(p, real) {
+			return
+		}
 	}
+	g.entry(unix.AT_FDCWD, real, real, r)
 }
 
 // entry grants one entry of a directory. Links are passed over: what they lead to has a
@@ -116,4 +119,25 @@ func (g *grants) below(path string) bool {
 		}
 	}
 	return false
+}
+
+// entries tells the states of the split folders apart, as far as a new command's grants
+// depend on them.
+func (s *Sandbox) entries() string {
+	g := grants{protected: s.spec.Protected}
+	var all strings.Builder
+	for _, dir := range s.Split() {
+		names, err := os.ReadDir(dir)
+		if err != nil {
+			continue // not there any more: nothing to grant either
+		}
+		for _, name := range names {
+			path := filepath.Join(dir, name.Name())
+			var info unix.Stat_t
+			if !g.hides(path) && unix.Lstat(path, &info) == nil {
+				fmt.Fprintf(&all, "%q %d %d\n", path, info.Ino, info.Mode&unix.S_IFMT)
+			}
+		}
+	}
+	return all.String()
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strconv"
 	"strings"
 
 	"golang.org/x/sys/unix"
@@ -42,6 +43,21 @@ func Main() {
 	}
 	report(fmt.Sprintf("the sandbox does not start: %v", err))
 	os.Exit(exitNotRun)
+}
+
+// keepOnly makes exec close every descriptor but the standard ones and the status: those
+// that our own program inherited from whoever started it lead out of any sandbox.
+func keepOnly() error {
+	open, err := os.ReadDir("/dev/fd")
+	if err != nil {
+		return err
+	}
+	for _, entry := range open {
+		if fd, err := strconv.Atoi(entry.Name()); err == nil && fd > statusFD {
+			unix.CloseOnExec(fd)
+		}
+	}
+	return nil
 }
 
 func report(reason string) {

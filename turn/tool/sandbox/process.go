@@ -10,10 +10,13 @@ type Command struct {
 	Stdin  *os.File
 	Output *os.File // its standard output and its standard error
 	Status *os.File // is its descriptor 3
+	Temp   string   // folder for temporary files, for the caller to remove; "" = one that goes with the command
 }
 
 // Process is a command that was started.
 type Process struct {
+	box     *Sandbox
+	entries string   // of the box's split folders when it started
 	pid     int      // of its supervisor
 	control *os.File // closed = kill
 	done    chan struct{}
@@ -31,6 +34,13 @@ func (p *Process) Kill() { p.control.Close() }
 // of the signal if one ended it. The reason is not "" when the sandbox ended it, or
 // could not begin it.
 func (p *Process) End() (code int, reason string) { return p.code, p.why }
+
+// Stale tells whether folders of Split have other entries than when the command started,
+// so that a fresh one would reach more (guarantee 2).
+func (p *Process) Stale() bool { return p.box.entries() != p.entries }
+
+// Alone tells whether nothing runs any more that the command started.
+func (p *Process) Alone() bool { return len(descendants(p.pid)) == 1 }
 
 // Supervisor is the id of the process that holds all of the command's together.
 func (p *Process) Supervisor() int { return p.pid }

@@ -21,20 +21,25 @@ const maxReport = 4 << 10
 
 // Start starts a command. The caller keeps its own ends of the files, and closes them.
 func (s *Sandbox) Start(c Command) (*Process, error) {
+	if c.Temp != "" {
+		return s.start(c, false)
+	}
 	temp, err := os.MkdirTemp("", "hitchpost-")
 	if err != nil {
 		return nil, fmt.Errorf("no private folder for temporary files: %w", err)
 	}
-	p, err := s.start(c, temp)
+	c.Temp = temp
+	p, err := s.start(c, true)
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(temp))
 	}
 	return p, nil
 }
 
-func (s *Sandbox) start(c Command, temp string) (*Process, error) {
+func (s *Sandbox) start(c Command, removeTemp bool) (*Process, error) {
 	told := s.spec
-	told.Argv, told.Dir, told.Temp = c.Argv, s.spec.Workspace[0], temp
+	told.Argv, told.Dir, told.Temp, told.RemoveTemp = c.Argv, s.spec.Workspace[0], c.Temp, removeTemp
+	entries := s.entries() // before the child looks: what comes in between counts as new
 	text, err := json.Marshal(told)
 	if err != nil {
 		return nil, err
@@ -52,7 +57,7 @@ func (s *Sandbox) start(c Command, temp string) (*Process, error) {
 	defer reported.Close()
 	cmd := &exec.Cmd{
 		Path: self, Args: []string{os.Args[0], hook, "supervise", string(text)},
-		Env: s.environ(c.Env, temp), Dir: "/",
+		Env: s.environ(c.Env, c.Temp), Dir: "/",
 		Stdin: c.Stdin, Stdout: c.Output, Stderr: c.Output,
 		ExtraFiles:  []*os.File{c.Status, reported, controlled}, // statusFD, reportFD, controlFD
 		SysProcAttr: &syscall.SysProcAttr{Setsid: true},         // out of reach of the terminal's keys
@@ -62,7 +67,7 @@ func (s *Sandbox) start(c Command, temp string) (*Process, error) {
 		report.Close()
 		return nil, fmt.Errorf("the sandbox does not start: %w", err)
 	}
-	p := &Process{pid: cmd.Process.Pid, control: control, done: make(chan struct{})}
+	p := &Process{box: s, entries: entries, pid: cmd.Process.Pid, control: control, done: make(chan struct{})}
 	go p.wait(cmd, report)
 	return p, nil
 }

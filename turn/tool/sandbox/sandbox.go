@@ -46,6 +46,8 @@ type spec struct {
 	Argv []string // of one Command from here on
 	Dir  string
 	Temp string
+
+	RemoveTemp bool // when nothing of the command is left
 }
 
 // New checks the configuration. The error names everything that is wrong with it.

@@ -43,11 +43,17 @@ func supervise(told spec) int {
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)
-		unix.Read(controlFD, make([]byte, 1)) // nothing is ever written: it ends with the server, at the latest
+		for { // nothing is ever written: the end comes with the server's, at the latest
+			if _, err := unix.Read(controlFD, make([]byte, 1)); err != unix.EINTR {
+				return
+			}
+		}
 	}()
 	code, reason := watch(told, exited, killed)
 	kill(child.Pid, gone)
-	os.RemoveAll(told.Temp)
+	if told.RemoveTemp {
+		os.RemoveAll(told.Temp)
+	}
 	if reason != "" {
 		report(reason)
 	}

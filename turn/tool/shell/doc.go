@@ -23,6 +23,10 @@
 //  7. The environment is what Options.Env names, PWD and what package sandbox adds.
 //  8. A call asks by policy where the sandbox holds, and always where it does not.
 //  9. A shell that nobody has used for Options.Idle is ended.
+//  10. Where the sandbox grants a folder entry by entry, a shell is replaced before a
+//     call that would otherwise not reach what has come there: variables, functions,
+//     options, working directory and temporary files stay. Background jobs prevent it,
+//     and the result says so.
 //
 // There is no terminal: programs that want one say so, and standard input is empty.
 // On systems other than Unix there is no tool, and New says why.

@@ -274,3 +274,42 @@ E`)
 		t.Errorf("no_new_privs: %q", got)
 	}
 }
+
+// Guarantee 10: the file tools work beside the shell, and replace files.
+func TestAShellReachesWhatOtherToolsPutBesideProtectedFiles(t *testing.T) {
+	dir, protected := home(t)
+	b := lockedIn(t, dir, func(c *sandbox.Config, _ *Options) { c.Protected = protected })
+	b.run("cd src; export A='x  y'; b=2; f() { echo f $b; }; arr=(1 '2 3'); alias l=ls; set -u; umask 077; echo kept >$TMPDIR/file")
+	must(t, os.WriteFile(filepath.Join(dir, "new"), []byte("new\n"), 0o644))
+	must(t, os.WriteFile(filepath.Join(dir, "other"), []byte("replaced\n"), 0o644))
+	must(t, os.Rename(filepath.Join(dir, "other"), filepath.Join(dir, "readme")))
+	expect(t, "everything", b.run(`cat ../new ../readme $TMPDIR/file; pwd; echo "$A" $b "${arr[1]}"; f; env | grep ^A=; alias l; umask; echo $-`),
+		"new\nreplaced\nkept\n"+dir+"/src\nx  y 2 2 3\nf 2\nA=x  y\nalias l='ls'\n0077\nhuBc\n[exit code 0]")
+	pid := b.run("echo $$")
+	expect(t, "without a change the shell stays", b.run("echo $$"), pid)
+
+	b.run("(until [ -e go ]; do sleep 0.01; done) &")
+	must(t, os.WriteFile(filepath.Join(dir, "newer"), []byte("newer\n"), 0o644))
+	got := b.run("echo still $$; cat ../newer 2>/dev/null; touch go; wait")
+	expect(t, "with a job", got, "[what is new directly in "+dir+", "+dir+"/data, "+dir+"/data/state is out of reach while background jobs run]\nstill "+pid[:strings.IndexByte(pid, '\n')]+"\n[exit code 0]")
+	expect(t, "after it", b.run("cat ../newer"), "newer\n[exit code 0]")
+
+	b.run("(until [ -e go2 ]; do sleep 0.01; done; echo from a job; exec touch late-1012) &")
+	must(t, os.WriteFile(filepath.Join(dir, "src/go2"), nil, 0o644))
+	until(t, "the job's end", func() bool {
+		_, err := os.Stat(filepath.Join(dir, "src/late-1012"))
+		return err == nil && b.sessions["s"].shell.proc.Alone()
+	})
+	must(t, os.WriteFile(filepath.Join(dir, "newest"), []byte("newest\n"), 0o644))
+	expect(t, "what a job printed before", b.run("cat ../newest"), "from a job\nnewest\n[exit code 0]")
+}
+
+func TestACommandInheritsNoDescriptorOfOurs(t *testing.T) {
+	leak, err := os.Open("/")
+	must(t, err)
+	defer leak.Close()
+	fd, err := unix.FcntlInt(leak.Fd(), unix.F_DUPFD, 60) // without close-on-exec, as one that the server was started with
+	must(t, err)
+	defer unix.Close(fd)
+	expect(t, "descriptors", open(t).run("ls -m /proc/self/fd"), "0, 1, 2, 3\n[exit code 0]") // 3 is the folder itself
+}

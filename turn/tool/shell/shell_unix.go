@@ -10,6 +10,7 @@ import (
 	"io"
 	"os"
 	"sync"
+	"time"
 
 	"hitchpost/turn/tool/sandbox"
 )
@@ -28,7 +29,7 @@ type shell struct {
 }
 
 // start starts a bash that reads commands from its standard input, by driver.
-func (s *Shells) start() (*shell, error) {
+func (s *Shells) start(temp string) (*shell, error) {
 	var theirs, ours []*os.File
 	for range 3 {
 		r, w, err := os.Pipe()
@@ -40,7 +41,7 @@ func (s *Shells) start() (*shell, error) {
 	theirs[0], ours[0] = ours[0], theirs[0] // the script goes the other way
 	proc, err := s.box.Start(sandbox.Command{
 		Argv: []string{s.bash, "--noprofile", "--norc", "-c", driver}, Env: s.environ(),
-		Stdin: theirs[0], Output: theirs[1], Status: theirs[2],
+		Stdin: theirs[0], Output: theirs[1], Status: theirs[2], Temp: temp,
 	})
 	err = errors.Join(err, closeAll(theirs))
 	if err != nil {
@@ -75,6 +76,16 @@ func (sh *shell) end(why string) {
 	sh.why = cmp.Or(sh.why, why)
 	sh.mu.Unlock()
 	sh.proc.Kill()
+}
+
+// wait waits until nothing is left of an ended shell, for KillWait at most.
+func (sh *shell) wait() bool {
+	select {
+	case <-sh.gone:
+		return true
+	case <-time.After(KillWait):
+		return false
+	}
 }
 
 // ending tells whether the shell is no more to be used.

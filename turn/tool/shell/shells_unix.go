@@ -34,11 +34,11 @@ type Shells struct {
 type session struct {
 	turn  chan struct{} // one call at a time
 	timer *time.Timer   // ends the shell when nobody uses it
-	note  string        // why the next shell is a fresh one, "" for the first
 
 	mu     sync.Mutex
 	closed bool
 	shell  *shell // nil = none
+	temp   string // its folder for temporary files, which outlives the shell; "" = none yet
 }
 
 var errClosed = errors.New("the shell was closed; nothing of the command is left")
@@ -98,7 +98,16 @@ func (s *Shells) leave(one *session) {
 
 // ready gives the session's shell, a fresh one if need be, and what the model must know
 // of it.
-func (s *Shells) ready(one *session) (sh *shell, note string, err error) {
+func (s *Shells) ready(ctx context.Context, one *session) (sh *shell, note string, err error) {
+	sh, note, err = s.fresh(one)
+	if err != nil || note != "" || !sh.proc.Stale() {
+		return sh, note, err
+	}
+	return s.renew(ctx, one, sh)
+}
+
+// fresh gives the session's shell if it lives, else a new one.
+func (s *Shells) fresh(one *session) (sh *shell, note string, err error) {
 	one.mu.Lock()
 	defer one.mu.Unlock()
 	if one.closed {
@@ -108,21 +117,21 @@ func (s *Shells) ready(one *session) (sh *shell, note string, err error) {
 		return sh, "", nil
 	}
 	if sh != nil {
-		select {
-		case <-sh.gone:
-		case <-time.After(KillWait):
+		if !sh.wait() {
 			return nil, "", errors.New("the last shell does not end: a process of it cannot be killed")
 		}
-		one.note = sh.reason()
+		note = "[a fresh shell: " + sh.reason() + "; working directory and environment are back at the start]\n"
 	}
-	if one.shell, err = s.start(); err != nil {
-		one.shell = nil
+	if one.temp == "" {
+		if one.temp, err = os.MkdirTemp("", "hitchpost-"); err != nil {
+			return nil, "", fmt.Errorf("no private folder for temporary files: %w", err)
+		}
+	}
+	if sh, err = s.start(one.temp); err != nil {
 		return nil, "", err
 	}
-	if one.note != "" {
-		note = "[a fresh shell: " + one.note + "; working directory and environment are back at the start]\n"
-	}
-	return one.shell, note, nil
+	one.shell = sh
+	return sh, note, nil
 }
 
 // Close ends the shell of a session, which may come back with its next call.
@@ -154,14 +163,15 @@ func (s *Shells) shut(one *session) {
 	one.closed = true
 	sh := one.shell
 	one.mu.Unlock()
-	if sh == nil {
+	if sh == nil { // then it will have none any more, and no folder either
 		return
 	}
 	sh.end(errClosed.Error())
-	select {
-	case <-sh.gone:
-	case <-time.After(KillWait):
-		s.log.Error("a process of a shell cannot be killed", "pid", sh.proc.Supervisor())
+	if !sh.wait() {
+		s.log.Error("a process of a shell cannot be killed", "supervisor", sh.proc.Supervisor())
+	}
+	if err := os.RemoveAll(one.temp); err != nil {
+		s.log.Error("a shell's temporary files are left", "error", err)
 	}
 }
 

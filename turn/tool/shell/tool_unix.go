@@ -40,7 +40,7 @@ func (s *Shells) Tools() []tool.Tool {
 	}
 	if split := s.box.Split(); len(split) > 0 {
 		bash.Description += " Directly in " + strings.Join(split, ", ") + " it can make, replace and remove nothing, only in the folders there" +
-			" and in $TMPDIR; what is new there is in reach of a fresh shell only, which follows on exit."
+			" and in $TMPDIR. What other tools put there is in reach from the next call on, unless background jobs run."
 	}
 	return []tool.Tool{bash}
 }
@@ -65,7 +65,7 @@ func (s *Shells) run(ctx context.Context, call tool.Call) tool.Result {
 		return tool.Fail(err.Error())
 	}
 	defer s.leave(one)
-	sh, note, err := s.ready(one)
+	sh, note, err := s.ready(ctx, one)
 	if err != nil {
 		return broken(err.Error(), a.Command)
 	}
