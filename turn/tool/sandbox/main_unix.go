@@ -25,9 +25,14 @@ const (
 // exitNotRun is the code of a child that could not begin.
 const exitNotRun = 126
 
+// hooked tells that Main was called, without which a child would be the whole program
+// once more.
+var hooked bool
+
 // Main is the first thing that main calls. It returns at once, except in a child that
 // Start made, which it becomes and never returns from.
 func Main() {
+	hooked = true
 	if len(os.Args) != 4 || os.Args[1] != hook {
 		return
 	}

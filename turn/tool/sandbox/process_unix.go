@@ -21,6 +21,9 @@ const maxReport = 4 << 10
 
 // Start starts a command. The caller keeps its own ends of the files, and closes them.
 func (s *Sandbox) Start(c Command) (*Process, error) {
+	if !hooked {
+		return nil, errors.New("the program does not call sandbox.Main first in its main")
+	}
 	if c.Temp != "" {
 		return s.start(c, false)
 	}

@@ -109,3 +109,12 @@ func TestAProcessIsFoundWhateverItsName(t *testing.T) {
 		t.Errorf("code %d", code)
 	}
 }
+
+func TestStartRefusesInAProgramThatDoesNotCallMain(t *testing.T) {
+	hooked = false
+	defer func() { hooked = true }()
+	_, err := box(t, Config{Mode: None}).Start(Command{Argv: []string{"/bin/sh"}})
+	if err == nil || err.Error() != "the program does not call sandbox.Main first in its main" {
+		t.Errorf("error %v", err)
+	}
+}
