@@ -141,7 +141,7 @@ func serve(ws string) {
 func TestAServerThatIsKilledLeavesNoProcess(t *testing.T) {
 	ws := t.TempDir()
 	server := exec.Command(os.Args[0])
-	server.Env = append(os.Environ(), serveEnv+"="+ws)
+	server.Env = append(os.Environ(), serveEnv+"="+ws, "TMPDIR="+t.TempDir()) // whose temporary files nobody removes
 	must(t, server.Start())
 	until(t, "the command", func() bool {
 		_, err := os.Stat(filepath.Join(ws, "up"))
