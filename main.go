@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"hitchpost/server/cli"
+	"hitchpost/turn/tool/sandbox"
 )
 
 // version is set by the linker: -ldflags "-X main.version=v1.2.3".
@@ -16,6 +17,7 @@ var version string
 var example string
 
 func main() {
+	sandbox.Main() // where this is the child that a sandboxed shell starts in, it does not return
 	os.Exit(cli.Main(os.Args[1:], cli.Program{
 		Example: example, Version: version,
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,

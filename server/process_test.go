@@ -14,6 +14,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"hitchpost/turn/tool/sandbox"
 )
 
 // build makes the binary that every test of this package drives, once.
@@ -35,6 +37,7 @@ var build = sync.OnceValues(func() (string, error) {
 })
 
 func TestMain(m *testing.M) {
+	sandbox.Main()
 	code := m.Run()
 	if binary, err := build(); err == nil {
 		os.RemoveAll(filepath.Dir(binary))

@@ -50,11 +50,15 @@ func Run(ctx context.Context, o Options) (err error) {
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
 	host := turn.New(st, agents(cfg, nil, o.Log))
-	tools, workspace, err := mount(cfg, host.TaskTool())
+	hands, err := openHands(cfg, o.Log, host.TaskTool())
 	if err != nil {
 		return err
 	}
-	defer workspace.Close()
+	defer func() { err = errors.Join(err, hands.Close()) }()
+	tools, err := hands.Set()
+	if err != nil {
+		return err
+	}
 	host.Reload(agents(cfg, tools, o.Log))
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {

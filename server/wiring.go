@@ -1,11 +1,8 @@
 package server
 
 import (
-	"fmt"
 	"log/slog"
-	"path/filepath"
 	"regexp"
-	"slices"
 	"time"
 
 	"hitchpost/server/agentsocket"
@@ -18,9 +15,6 @@ import (
 	"hitchpost/turn/model/openai"
 	"hitchpost/turn/redact"
 	"hitchpost/turn/tool"
-	"hitchpost/turn/tool/files"
-	"hitchpost/turn/tool/todo"
-	"hitchpost/turn/tool/web"
 )
 
 // demoPause stands between two chunks of the demo model, so that a stream can be seen.
@@ -102,44 +96,4 @@ func provider(p config.Provider, timeouts model.Timeouts) model.Client {
 		return anthropic.New(c)
 	}
 	return openai.New(c)
-}
-
-// mount gathers the tools, the host's own among them. The workspace stays open as
-// long as they are used.
-func mount(cfg *config.Config, own ...tool.Tool) (*tool.Set, *files.Workspace, error) {
-	fetcher, err := web.New(cfg.Tools.Web)
-	if err != nil {
-		return nil, nil, fmt.Errorf("tools.web: %w", err)
-	}
-	workspace, err := files.Open(cfg.Tools.Workspace, ownFiles(cfg)...)
-	if err != nil {
-		return nil, nil, err
-	}
-	tools, err := tool.NewSet(slices.Concat(own, workspace.Tools(), fetcher.Tools(), []tool.Tool{todo.Tool()}))
-	if err != nil {
-		workspace.Close()
-		return nil, nil, err
-	}
-	return tools, workspace, nil
-}
-
-// ownFiles are the server's own, which no tool may reach, although the workspace is
-// the folder that they lie in by default.
-func ownFiles(cfg *config.Config) []string {
-	own := []string{filepath.Join(filepath.Dir(cfg.Database), config.TokenFile)}
-	databases := []string{cfg.Database}
-	if real, err := filepath.EvalSymlinks(cfg.Database); err == nil {
-		databases = append(databases, real) // SQLite keeps its side files there
-	}
-	for _, path := range databases {
-		for _, suffix := range []string{"", "-wal", "-shm", "-journal", ".lock"} {
-			own = append(own, path+suffix)
-		}
-	}
-	for _, path := range []string{cfg.File, cfg.TLSKey} {
-		if path != "" {
-			own = append(own, path)
-		}
-	}
-	return own
 }

@@ -2,6 +2,7 @@ package server
 
 import (
 	"encoding/json"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,42 @@ import (
 	"hitchpost/turn/redact"
 	"hitchpost/turn/tool"
 )
+
+// opened is the roster of a configuration.
+func opened(t *testing.T, cfg *config.Config) *tool.Set {
+	t.Helper()
+	hands, err := openHands(cfg, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := hands.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	tools, err := hands.Set()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return tools
+}
+
+// TestBashThatNothingHoldsIsOfferedOnlyWhereItAsksOrWasWrittenDown: neither a sandbox nor
+// a person would stand between a model and this machine.
+func TestBashThatNothingHoldsIsOfferedOnlyWhereItAsksOrWasWrittenDown(t *testing.T) {
+	t.Chdir(t.TempDir())
+	cfg := config.ZeroConfig()
+	cfg.Tools.Sandbox = "none"
+	for _, c := range []struct{ approvals, written, offered bool }{
+		{true, false, true}, {false, false, false}, {false, true, true},
+	} {
+		cfg.Approvals.Enabled, cfg.Tools.SandboxWritten = c.approvals, c.written
+		bash, ok := opened(t, cfg).Lookup("Bash")
+		if ok != c.offered || ok && !bash.Asks() {
+			t.Errorf("%+v: offered %v", c, ok)
+		}
+	}
+}
 
 func TestNoToolReachesTheServersOwnFilesInItsWorkspace(t *testing.T) {
 	t.Chdir(t.TempDir()) // the default: workspace, database and configuration are in one folder
@@ -26,14 +63,11 @@ func TestNoToolReachesTheServersOwnFilesInItsWorkspace(t *testing.T) {
 		t.Fatal(err)
 	}
 	cfg.Database = "alias.db"
-	tools, workspace, err := mount(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer workspace.Close()
+	tools := opened(t, cfg)
 	for _, name := range append(own, "alias.db", "alias.db-wal", filepath.Join(".", config.TokenFile)) {
 		for _, call := range []struct{ tool, args string }{
 			{"Read", `{"file_path":"` + name + `"}`}, {"Write", `{"file_path":"` + name + `","content":"x"}`},
+			{"Bash", `{"command":"cat '` + name + `'"}`},
 			{"Edit", `{"file_path":"` + name + `","old_string":"SECRET","new_string":"x"}`}, {"Grep", `{"pattern":"SECRET","output_mode":"content"}`},
 		} {
 			run, ok := tools.Lookup(call.tool)
@@ -42,7 +76,7 @@ func TestNoToolReachesTheServersOwnFilesInItsWorkspace(t *testing.T) {
 			}
 			var r tool.Runner
 			res := r.Run(t.Context(), run, tool.Call{Args: json.RawMessage(call.args)}, tool.Limits{})
-			if call.tool != "Grep" && res.Error == "" || strings.Contains(string(res.Content), "SECRET") {
+			if call.tool != "Grep" && call.tool != "Bash" && res.Error == "" || strings.Contains(string(res.Content), "SECRET") {
 				t.Errorf("%s %s: %s %s", call.tool, call.args, res.Content, res.Error)
 			}
 		}
@@ -54,17 +88,13 @@ func TestWebFetchIsThereOnlyIfADomainIsListed(t *testing.T) {
 	cfg := config.ZeroConfig()
 	for _, listed := range [][]string{nil, {"example.org"}} {
 		cfg.Tools.Web = listed
-		tools, workspace, err := mount(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		workspace.Close()
+		tools := opened(t, cfg)
 		if _, ok := tools.Lookup("WebFetch"); ok != (len(listed) > 0) {
 			t.Errorf("with %v: %v", listed, tools.Names())
 		}
 	}
 	cfg.Tools.Web = []string{"no domain"}
-	if _, _, err := mount(cfg); err == nil || !strings.HasPrefix(err.Error(), "tools.web: ") {
+	if _, err := openHands(cfg, slog.New(slog.DiscardHandler)); err == nil || !strings.HasPrefix(err.Error(), "tools.web: ") {
 		t.Errorf("a list that is none: %v", err)
 	}
 }

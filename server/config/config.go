@@ -80,7 +80,7 @@ type Compaction struct {
 // Tools bounds what tools can reach.
 type Tools struct {
 	Workspace   []string `toml:"workspace"` // folders
-	Sandbox     string   `toml:"sandbox"`   // auto | none
+	Sandbox     string   `toml:"sandbox"`   // auto | landlock | none
 	Network     bool     `toml:"network"`
 	Env         []string `toml:"env"`
 	Web         []string `toml:"web"`          // domains

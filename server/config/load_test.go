@@ -247,7 +247,7 @@ func TestAProblemTellsWhatToDo(t *testing.T) {
 		`timeouts.tool = "9000h"`:                 "longer than a year",
 		`providers.demo.api = "openai"`:           "is built in",
 		`mcp.a = {command = ["a"], url = "b"}`:    "keep one",
-		`tools.sandbox = "docker"`:                `must be "auto" or "none", not "docker"`,
+		`tools.sandbox = "docker"`:                `must be "auto", "landlock" or "none", not "docker"`,
 		`trusted_proxies = ["proxy.example.org"]`: "10.0.0.0/8",
 	} {
 		if _, bad := problems(t, text); !strings.Contains(bad.Error(), say) {

@@ -287,7 +287,7 @@ func (r *report) timeouts(c *Config) {
 }
 
 func (r *report) tools(c *Config) {
-	r.choice("tools.sandbox", c.Tools.Sandbox, "auto", "none")
+	r.choice("tools.sandbox", c.Tools.Sandbox, "auto", "landlock", "none")
 	r.atLeast(1, "tools.result_limit", c.Tools.ResultLimit)
 	if len(c.Tools.Workspace) == 0 {
 		r.once("tools.workspace", `must name at least one folder, e.g. ["."]`)
