@@ -24,8 +24,8 @@ type line struct {
 	Seq     int64
 	Type    event.Type
 	Payload struct {
-		Text, Status, Name string
-		Error              *string
+		ID, Text, Status, Name string
+		Error                  *string
 	}
 	raw string
 }

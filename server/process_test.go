@@ -51,6 +51,7 @@ type place struct {
 	dir    string
 	listen string
 	binary string
+	env    []string // beside what command sets
 }
 
 const secret = "e2e-secret-token-0123456789abcdef"
@@ -89,6 +90,7 @@ func (p *place) command(args ...string) *exec.Cmd {
 	cmd := exec.Command(p.binary, args...)
 	cmd.Dir = p.dir
 	cmd.Env = append(os.Environ(), "HITCHPOST_TOKEN="+secret, "HITCHPOST_URL=")
+	cmd.Env = append(cmd.Env, p.env...)
 	cmd.WaitDelay = 10 * time.Second
 	return cmd
 }

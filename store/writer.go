@@ -83,6 +83,7 @@ func (w *writer) commitGroup(group []*request) {
 		}
 		break
 	}
+	crashPoint("after", group)
 	w.publish(group)
 	for _, r := range group {
 		r.answer(r.err)
@@ -121,6 +122,7 @@ func (w *writer) try(group *[]*request) (failed *request, err error) {
 		w.sql.rollback.run()
 		return nil, fmt.Errorf("commit: %w", err)
 	}
+	crashPoint("before", *group)
 	if _, err := w.sql.commit.run(); err != nil {
 		w.sql.rollback.run()
 		return nil, fmt.Errorf("commit: %w", err)

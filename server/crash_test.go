@@ -1,0 +1,352 @@
+//go:build unix
+
+package server_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"hitchpost/server/client"
+	"hitchpost/turn/event"
+)
+
+// buildCrashing makes the binary that can be told at which commit to die.
+var buildCrashing = sync.OnceValues(func() (string, error) {
+	binary, err := build()
+	if err != nil {
+		return "", err
+	}
+	crashing := binary + "-crashpoints"
+	cmd := exec.Command("go", "build", "-tags", "crashpoints", "-o", crashing, "hitchpost")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w\n%s", err, out)
+	}
+	return crashing, nil
+})
+
+// crashScenario is a turn that is cut at every commit.
+type crashScenario struct {
+	name    string
+	replies []string // the model's answers, see completion
+	approve bool     // approve what stands, else deny it
+	cancel  event.Type
+	never   []string // calls whose effect must happen at most once
+}
+
+var crashScenarios = []crashScenario{
+	{name: "plain turn", replies: []string{"one two three"}},
+	{name: "serial batch of 3", replies: []string{"call s1 Bash; call s2 Bash; call s3 Bash", "done"}, approve: true, never: []string{"s1", "s2", "s3"}},
+	{name: "parallel run of 3", replies: []string{"call p1 Read; call p2 Read; call p3 Read", "done"}},
+	{name: "parked approval, denied", replies: []string{"call a1 Bash", "done"}, never: []string{"a1"}},
+	{name: "approved, then a call", replies: []string{"call a1 Bash; call p1 Read", "done"}, approve: true, never: []string{"a1"}},
+	{name: "cancel of a parked call", replies: []string{"call a1 Bash; call a2 Bash"}, cancel: event.ApprovalRequestedType, never: []string{"a1", "a2"}},
+	{name: "cancel in a batch", replies: []string{"call p1 Read; call p2 Read; call a1 Bash", "done"}, cancel: event.ToolResultType, never: []string{"a1"}},
+}
+
+// TestKillAtEveryCommitLeavesALogThatGoesOn kills the built binary right before and
+// right after every commit of each scenario, restarts it, wakes the agent and looks:
+// one turn/start, one result a call, valid requests, and no effect twice that must not be.
+func TestKillAtEveryCommitLeavesALogThatGoesOn(t *testing.T) {
+	binary, err := buildCrashing()
+	if err != nil {
+		t.Fatal(err)
+	}
+	table := &output{}
+	t.Cleanup(func() { t.Logf("killed at | log then ended with | status | the log went on with\n%s", table) })
+	for _, sc := range crashScenarios {
+		for _, when := range []string{"before", "after"} {
+			t.Run(sc.name+", "+when, func(t *testing.T) {
+				t.Parallel()
+				for seq := int64(1); ; {
+					tip, crashed := crashAt(t, binary, sc, when, seq, table)
+					if !crashed {
+						return // the turn has fewer events
+					}
+					seq = max(seq, tip) + 1
+				}
+			})
+		}
+	}
+}
+
+// crashAt runs the scenario once. It returns the newest seq of the crashed log.
+func crashAt(t *testing.T, binary string, sc crashScenario, when string, seq int64, table *output) (tip int64, crashed bool) {
+	provider := newCompletions(t, sc.replies)
+	p := newPlace(t, fmt.Sprintf(crashConfig, provider.URL))
+	p.binary = binary
+	if err := os.WriteFile(filepath.Join(p.dir, "file.txt"), []byte("text\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.env = []string{fmt.Sprintf("HITCHPOST_CRASH=%s %d main", when, seq)}
+	s := p.serve()
+	crashed = sc.drive(t, s)
+	if !crashed {
+		s.kill()
+		return 0, false
+	}
+	_ = s.cmd.Wait()
+	s.gone = true
+	cut := p.log("main")
+
+	p.env = nil
+	s = p.serve()
+	status := sc.goOn(t, s)
+	s.kill()
+	whole := p.log("main")
+	fmt.Fprintf(table, "%s, %s seq %d | %s | %s | %s\n", sc.name, when, seq, cut[len(cut)-1].Type, status, types(whole[len(cut):]))
+	sc.check(t, p, cut, whole)
+	return cut[len(cut)-1].Seq, true
+}
+
+const crashConfig = `
+[agents.default]
+policy = ["*"]
+[agents.default.models]
+main = "scripted/any"
+[providers.scripted]
+api = "openai"
+base_url = %q
+retries = 0
+[tools]
+sandbox = "none"
+`
+
+// drive runs the turn until the server is dead (true) or the turn has ended.
+func (sc crashScenario) drive(t *testing.T, s *running) (crashed bool) {
+	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	defer done()
+	agent, err := client.Dial(ctx, "http://"+s.listen, secret, "main", client.Options{})
+	if err != nil {
+		return true
+	}
+	defer agent.Close()
+	agent.Subscribe(0)
+	if _, err := agent.Inject("go", true, ""); err != nil {
+		t.Fatal(err)
+	}
+	cancelled := false
+	for message, err := range agent.Messages(ctx) {
+		if err != nil {
+			t.Fatalf("the turn neither ended nor died: %v", err)
+		}
+		if _, lost := message.(client.Lost); lost {
+			return true
+		}
+		ev, ok := message.(client.Event)
+		switch {
+		case !ok:
+		case ev.Type == sc.cancel && !cancelled:
+			cancelled = true
+			_ = agent.Cancel(ctx, "enough")
+		case ev.Type == event.ApprovalRequestedType:
+			sc.decide(ctx, agent, ev)
+		case ev.Type == event.TurnEndType:
+			return false
+		}
+	}
+	return false
+}
+
+func (sc crashScenario) decide(ctx context.Context, agent *client.Agent, ev client.Event) {
+	var asked event.ApprovalRequested
+	_ = json.Unmarshal(ev.Payload, &asked)
+	if sc.approve {
+		_ = agent.Approve(ctx, asked.CallID)
+		return
+	}
+	_ = agent.Deny(ctx, asked.CallID, "no")
+}
+
+// goOn connects to the restarted server, decides what stands, wakes the agent, and
+// waits until every turn has ended. It returns the status that it found.
+func (sc crashScenario) goOn(t *testing.T, s *running) string {
+	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	defer done()
+	agent, err := client.Dial(ctx, "http://"+s.listen, secret, "main", client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer agent.Close()
+	hello := agent.Hello()
+	agent.Subscribe(hello.LastSeq + 1)
+	for _, standing := range hello.Pending {
+		if sc.cancel != "" {
+			_ = agent.Cancel(ctx, "enough")
+			break
+		}
+		payload, _ := json.Marshal(event.ApprovalRequested{CallID: standing.CallID})
+		sc.decide(ctx, agent, client.Event{Payload: payload})
+	}
+	if _, err := agent.Inject("status?", true, "again"); err != nil {
+		t.Fatal(err)
+	}
+	read := false
+	for message, err := range agent.Messages(ctx) {
+		if err != nil {
+			t.Fatalf("%s after a crash: %v\n%s", hello.Status, err, types(s.place.log("main")))
+		}
+		ev, ok := message.(client.Event)
+		switch {
+		case !ok:
+		case ev.Type == event.ApprovalRequestedType:
+			sc.decide(ctx, agent, ev)
+		case ev.Type == event.UserMessageType || ev.Type == event.ContextInjectedType:
+			read = read || strings.Contains(string(ev.Payload), "status?")
+		case ev.Type == event.TurnEndType && read:
+			return hello.Status
+		}
+	}
+	return hello.Status
+}
+
+func (sc crashScenario) check(t *testing.T, p *place, cut, whole []line) {
+	t.Helper()
+	results, open := map[string]int{}, false
+	for _, l := range whole {
+		switch l.Type {
+		case event.TurnStartType:
+			if open {
+				t.Errorf("seq %d: a second turn/start in an open turn", l.Seq)
+			}
+			open = true
+		case event.TurnEndType:
+			open = false
+		case event.ToolResultType:
+			results[l.Payload.ID]++
+		}
+	}
+	if open {
+		t.Errorf("a turn is still open: %s", types(whole))
+	}
+	for _, l := range whole {
+		if l.Type == event.ToolCallType && results[l.Payload.ID] != 1 {
+			t.Errorf("call %s has %d results", l.Payload.ID, results[l.Payload.ID])
+		}
+	}
+	for i, l := range cut {
+		if whole[i].raw != l.raw {
+			t.Errorf("seq %d changed over the restart", i)
+		}
+	}
+	for _, id := range sc.never {
+		if n := p.effects(id); n > 1 {
+			t.Errorf("the effect of %s, which must not be repeated, happened %d times", id, n)
+		}
+	}
+}
+
+// effects counts what a Bash call of this id left behind.
+func (p *place) effects(id string) int {
+	b, err := os.ReadFile(filepath.Join(p.dir, "effect-"+id))
+	if err != nil {
+		return 0
+	}
+	return strings.Count(string(b), "x")
+}
+
+// completions is a scripted chat completions server that refuses invalid requests.
+type completions struct {
+	*httptest.Server
+	t       *testing.T
+	mu      sync.Mutex
+	replies []string
+}
+
+func newCompletions(t *testing.T, replies []string) *completions {
+	c := &completions{t: t, replies: replies}
+	c.Server = httptest.NewServer(c)
+	t.Cleanup(c.Close)
+	return c
+}
+
+type chatMessage struct {
+	Role      string
+	Content   any
+	CallID    string                `json:"tool_call_id"`
+	ToolCalls []struct{ ID string } `json:"tool_calls"`
+}
+
+func (c *completions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var request struct{ Messages []chatMessage }
+	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
+		c.t.Errorf("a request that is no JSON: %v", err)
+	}
+	checkAnswered(c.t, request.Messages)
+	w.Header().Set("Content-Type", "text/event-stream")
+	for _, chunk := range completion(c.reply(request.Messages)) {
+		fmt.Fprintf(w, "data: %s\n\n", chunk)
+	}
+	fmt.Fprint(w, "data: [DONE]\n\n")
+}
+
+// reply is the scripted answer at this point of the conversation: how many replies
+// the history holds tells which, so a restart cannot get out of step.
+func (c *completions) reply(history []chatMessage) string {
+	n := 0
+	for _, m := range history {
+		if m.Role == "assistant" {
+			n++
+		}
+	}
+	if n < len(c.replies) {
+		return c.replies[n]
+	}
+	return "all right"
+}
+
+// checkAnswered: every call is answered directly, in call order, and nothing else is.
+func checkAnswered(t *testing.T, messages []chatMessage) {
+	var owed []string
+	for _, m := range messages {
+		if m.Role == "tool" {
+			if len(owed) == 0 || owed[0] != m.CallID {
+				t.Errorf("a request answers %s where %v is owed", m.CallID, owed)
+				return
+			}
+			owed = owed[1:]
+			continue
+		}
+		if len(owed) > 0 {
+			t.Errorf("a request goes on before %v are answered", owed)
+		}
+		for _, call := range m.ToolCalls {
+			owed = append(owed, call.ID)
+		}
+	}
+	if len(owed) > 0 {
+		t.Errorf("a request ends with unanswered calls %v", owed)
+	}
+}
+
+// completion makes the chunks of a reply: words of text, or "call ID NAME; …".
+func completion(reply string) []string {
+	var chunks []string
+	finish := "stop"
+	if strings.HasPrefix(reply, "call ") {
+		finish = "tool_calls"
+		for i, call := range strings.Split(reply, "; ") {
+			f := strings.Fields(call)
+			args, _ := json.Marshal(map[string]string{
+				"Read": `{"file_path":"file.txt"}`,
+				"Bash": fmt.Sprintf(`{"command":"echo x >> effect-%s"}`, f[1]),
+			}[f[2]])
+			chunks = append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]}}]}`, i, f[1], f[2], args))
+		}
+	} else {
+		for _, word := range strings.Fields(reply) {
+			chunks = append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":%q}}]}`, word+" "))
+		}
+	}
+	return append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, finish))
+}
