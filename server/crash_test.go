@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -41,7 +42,9 @@ type crashScenario struct {
 	replies []string // the model's answers, see completion
 	approve bool     // approve what stands, else deny it
 	cancel  event.Type
-	never   []string // calls whose effect must happen at most once
+	never   []string   // calls whose effect must happen at most once
+	until   event.Type // what the scenario ends with, turn/end by default
+	config  string
 }
 
 var crashScenarios = []crashScenario{
@@ -51,6 +54,10 @@ var crashScenarios = []crashScenario{
 	{name: "parked approval, denied", replies: []string{"call a1 Bash", "done"}, never: []string{"a1"}},
 	{name: "approved, then a call", replies: []string{"call a1 Bash; call p1 Read", "done"}, approve: true, never: []string{"a1"}},
 	{name: "cancel of a parked call", replies: []string{"call a1 Bash; call a2 Bash"}, cancel: event.ApprovalRequestedType, never: []string{"a1", "a2"}},
+	{
+		name: "compaction", until: event.SessionCompactedType, config: "[compaction]\nbudget = 50",
+		replies: []string{strings.Repeat("manywords", 60), "few words"},
+	},
 	{name: "cancel in a batch", replies: []string{"call p1 Read; call p2 Read; call a1 Bash", "done"}, cancel: event.ToolResultType, never: []string{"a1"}},
 }
 
@@ -83,7 +90,7 @@ func TestKillAtEveryCommitLeavesALogThatGoesOn(t *testing.T) {
 // crashAt runs the scenario once. It returns the newest seq of the crashed log.
 func crashAt(t *testing.T, binary string, sc crashScenario, when string, seq int64, table *output) (tip int64, crashed bool) {
 	provider := newCompletions(t, sc.replies)
-	p := newPlace(t, fmt.Sprintf(crashConfig, provider.URL))
+	p := newPlace(t, fmt.Sprintf(crashConfig, provider.URL)+sc.config)
 	p.binary = binary
 	if err := os.WriteFile(filepath.Join(p.dir, "file.txt"), []byte("text\n"), 0o644); err != nil {
 		t.Fatal(err)
@@ -151,7 +158,7 @@ func (sc crashScenario) drive(t *testing.T, s *running) (crashed bool) {
 			_ = agent.Cancel(ctx, "enough")
 		case ev.Type == event.ApprovalRequestedType:
 			sc.decide(ctx, agent, ev)
-		case ev.Type == event.TurnEndType:
+		case ev.Type == sc.until || sc.until == "" && ev.Type == event.TurnEndType:
 			return false
 		}
 	}
@@ -224,6 +231,9 @@ func (sc crashScenario) check(t *testing.T, p *place, cut, whole []line) {
 			open = false
 		case event.ToolResultType:
 			results[l.Payload.ID]++
+			if slices.Contains(sc.never, l.Payload.ID) && l.Payload.Error == nil && p.effects(l.Payload.ID) != 1 {
+				t.Errorf("%s succeeded, and its effect happened %d times", l.Payload.ID, p.effects(l.Payload.ID))
+			}
 		}
 	}
 	if open {
@@ -280,7 +290,7 @@ type chatMessage struct {
 func (c *completions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var request struct{ Messages []chatMessage }
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-		c.t.Errorf("a request that is no JSON: %v", err)
+		return // its sender was killed
 	}
 	checkAnswered(c.t, request.Messages)
 	w.Header().Set("Content-Type", "text/event-stream")
@@ -348,5 +358,7 @@ func completion(reply string) []string {
 			chunks = append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":%q}}]}`, word+" "))
 		}
 	}
-	return append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, finish))
+	return append(chunks,
+		fmt.Sprintf(`{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, finish),
+		`{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":5}}`)
 }
