@@ -15,6 +15,11 @@ import (
 	"hitchpost/turn/event"
 )
 
+const (
+	rendererDiff = "diff" // the display of a call that changed a file
+	diffLines    = 30     // of a diff that are shown
+)
+
 // noteChars bounds a line about a tool, in characters.
 const noteChars = 120
 
@@ -124,9 +129,32 @@ func (s *screen) result(r event.ToolResult) {
 	text = strings.TrimRight(text, "\n")
 	first, rest, more := strings.Cut(text, "\n")
 	if more {
-		first += fmt.Sprintf(" … (%d lines more)", strings.Count(rest, "\n")+1)
+		first += " … (" + moreLines(strings.Count(rest, "\n")+1) + ")"
 	}
 	s.note("← %s: %s", s.name(r.ID), first)
+	s.diff(r.Display)
+}
+
+// diff shows what a call changed, if its display says so.
+func (s *screen) diff(display json.RawMessage) {
+	var d struct{ Renderer, Text string }
+	if json.Unmarshal(display, &d) != nil || d.Renderer != rendererDiff {
+		return
+	}
+	lines := strings.Split(strings.TrimRight(d.Text, "\n"), "\n")
+	for _, line := range lines[:min(len(lines), diffLines)] {
+		fmt.Fprintln(s.notes, "  "+harmless(line))
+	}
+	if more := len(lines) - diffLines; more > 0 {
+		fmt.Fprintf(s.notes, "  … (%s)\n", moreLines(more))
+	}
+}
+
+func moreLines(n int) string {
+	if n == 1 {
+		return "1 line more"
+	}
+	return fmt.Sprintf("%d lines more", n)
 }
 
 func (s *screen) name(callID string) string {

@@ -65,6 +65,10 @@ func describe(question string, r result) string {
 	case "Grep":
 		found := entries(r.text)
 		return fmt.Sprintf("The search for %s found %s.%s", arg(r.call, "pattern"), plural(len(found), "line"), shown(found))
+	case "Edit", "Write":
+		return fmt.Sprintf("%s is changed.", arg(r.call, "file_path"))
+	case "Task":
+		return "The subagent says: " + r.text
 	case "Bash":
 		if lines := nonEmpty(r.text); len(lines) > 0 {
 			return fmt.Sprintf("The command printed %s.%s", plural(len(lines), "line"), shown(lines))
@@ -231,9 +235,12 @@ func introduction(tools []model.Tool) string {
 - read FILE [and tell me the first heading]
 - list PATTERN
 - search PATTERN in PATH
+- replace OLD with NEW in FILE
+- write TEXT to FILE
 - run COMMAND
 - fetch URL
 - plan STEP, STEP, STEP
+- delegate TEXT, which a subagent does
 - both ONE and ANOTHER of these, as two calls at once
 - think N, a long answer in N pieces
 - summarise, which counts and quotes

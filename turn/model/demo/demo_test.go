@@ -177,13 +177,33 @@ func TestAnErrorIsToldAsItIs(t *testing.T) {
 func TestAToolThatIsNotMountedIsSaidToBeMissing(t *testing.T) {
 	c := newConversation(t, nil)
 	calls, answer := c.ask("run ls")
-	if len(calls) != 0 || answer != "I would call Bash for that, but no tool of that name is mounted here. Mounted tools: Read, Glob, Grep." {
+	if len(calls) != 0 || answer != "I would call Bash for that, but no tool of that name is mounted here. Mounted tools: Read, Glob, Grep, Write, Edit." {
 		t.Errorf("%s %q", shown(calls), answer)
 	}
 	c.req.Tools = nil
 	calls, answer = c.ask("both read a and list b")
 	if len(calls) != 0 || !strings.HasSuffix(answer, "No tool is mounted.") {
 		t.Errorf("%s %q", shown(calls), answer)
+	}
+}
+
+func TestFilesAreChangedByTheRealTools(t *testing.T) {
+	c := newConversation(t, map[string]string{"notes.md": "a horse in the stable\n"})
+	for _, step := range []struct{ say, call, answer string }{
+		{"replace horse in with mule in in notes.md", `Edit{"file_path":"notes.md","new_string":"mule in","old_string":"horse in"}`, "notes.md is changed."},
+		{`write "two words" to more.txt`, `Write{"content":"two words\n","file_path":"more.txt"}`, "more.txt is changed."},
+		{"both search mule and read more.txt", `Grep{"output_mode":"content","pattern":"mule"} Read{"file_path":"more.txt"}`, "two words"},
+	} {
+		calls, answer := c.ask(step.say)
+		if shown(calls) != step.call || !strings.Contains(answer, step.answer) {
+			t.Errorf("%s: %s %q", step.say, shown(calls), answer)
+		}
+	}
+	if w, ok := c.tools["Task"]; ok {
+		t.Fatalf("a task tool: %v", w)
+	}
+	if _, answer := c.ask("delegate read notes.md"); !strings.Contains(answer, "call Task") {
+		t.Errorf("without subagents: %q", answer)
 	}
 }
 

@@ -90,6 +90,15 @@ func parseCall(verb, rest string) (w wanted, question string, ok bool) {
 		return parseSearch(cutWord(rest, "for "))
 	case "run":
 		return wanted{"Bash", fixed(map[string]any{"command": unquoted(rest)})}, "", true
+	case "replace":
+		w, ok := parseReplace(rest)
+		return w, "", ok
+	case "write":
+		w, ok := parseWrite(rest)
+		return w, "", ok
+	case "delegate":
+		w, ok := parseTask(rest)
+		return w, "", ok
 	case "fetch":
 		url, question := operand(rest)
 		if !strings.Contains(url, "://") {
