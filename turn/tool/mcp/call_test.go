@@ -91,11 +91,11 @@ func TestArgumentsKeepTheirDigits(t *testing.T) {
 // TestALateAnswerIsNeverTakenForTheNextCalls: guarantees 5 and 6.
 func TestALateAnswerIsNeverTakenForTheNextCalls(t *testing.T) {
 	t.Parallel()
-	w := mount(t, nil, stubServer("stub", 2*time.Second))
+	w := mount(t, nil, stubServer("stub", 4*time.Second))
 	w.changed()
 	first := w.text(w.call("mcp__stub__pid", `{}`))
-	r := w.call("mcp__stub__sleep", `{"ms":2200,"text":"late"}`)
-	if r.Error != "mcp timeout after 2s" || r.Cause != string(event.CodeToolTimeout) {
+	r := w.call("mcp__stub__sleep", `{"ms":4200,"text":"late"}`)
+	if r.Error != "mcp timeout after 4s" || r.Cause != string(event.CodeToolTimeout) {
 		t.Errorf("%+v", r)
 	}
 	if got := w.text(w.call("mcp__stub__sleep", `{"ms":500,"text":"next"}`)); got != "next" {

@@ -139,10 +139,10 @@ func TestATimeoutOverHTTPTellsTheServerAndTheNextCallRuns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
 	config := web(s.URL)
-	config.Timeout = time.Second
+	config.Timeout = 3 * time.Second
 	w := mount(t, nil, config)
 	w.changed()
-	if r := w.call("mcp__web__hang", `{}`); r.Error != "mcp timeout after 1s" {
+	if r := w.call("mcp__web__hang", `{}`); r.Error != "mcp timeout after 3s" {
 		t.Errorf("%+v", r)
 	}
 	if r := w.call("mcp__web__echo", `{"a":1}`); string(r.Content) != `{"a":1}` {

@@ -104,11 +104,11 @@ func everythingOverHTTP(t *testing.T) ServerConfig {
 func TestARealServerThatTakesTooLongTimesOutAndIsThereForTheNextCall(t *testing.T) {
 	t.Parallel()
 	config := everything(t, "stdio")
-	config.Timeout = 5 * time.Second
+	config.Timeout = 8 * time.Second
 	w := mount(t, nil, config)
 	w.changed()
 	r := w.call("mcp__everything__trigger-long-running-operation", `{"duration":60,"steps":60}`)
-	if r.Error != "mcp timeout after 5s" || r.Cause != string(event.CodeToolTimeout) {
+	if r.Error != "mcp timeout after 8s" || r.Cause != string(event.CodeToolTimeout) {
 		t.Errorf("%+v", r)
 	}
 	if got := w.text(w.call("mcp__everything__echo", `{"message":"again"}`)); got != "Echo: again" {

@@ -178,8 +178,8 @@ func (s *stub) call(r stubRequest, line []byte) {
 	case "huge":
 		s.text(r.ID, strings.Repeat("x", a.Bytes))
 	case "ask": // and read no answer
-		for {
-			s.say(`{"jsonrpc":"2.0","id":"q","method":"ping","params":{"x":"` + strings.Repeat("x", 10_000) + `"}}`)
+		for i := 0; ; i++ {
+			s.say(fmt.Sprintf(`{"jsonrpc":"2.0","id":"q%d","method":"ping"}`, i))
 		}
 	case "stray":
 		s.say(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse error"}}`)
