@@ -42,6 +42,8 @@ func TestEachFormOfAResultBecomesWhatTheSpecificationSays(t *testing.T) {
 		{"error", `{"isError":true,"content":[{"type":"text","text":"no such file"}]}`, "", "no such file"},
 		{"error, structured", `{"isError":true,"content":[],"structuredContent":{"why":1}}`, "", `{"why":1}`},
 		{"error without a word", `{"isError":true,"content":[]}`, "", "the tool failed and did not say why"},
+		{"a question", `{"resultType":"input_required","inputRequests":{"a":{"method":"elicitation/create","params":{}}}}`, "", "the tool asks for more input"},
+		{"complete", `{"resultType":"complete","content":[{"type":"text","text":"a"}]}`, `"a"`, ""},
 		{"not a result", `{"content":[{"type":"text","text":"a"}],"isError":"yes"}`, "", "the mcp server's result cannot be read"},
 		{"content that is none", `{"content":"text"}`, "", "mcp server stub was lost during the call"},
 	} {

@@ -19,23 +19,26 @@ import (
 // seal wraps a call's result; any other result stays as it is.
 func seal(result json.RawMessage) json.RawMessage {
 	var r map[string]json.RawMessage
-	if json.Unmarshal(result, &r) != nil || string(r["resultType"]) == `"input_required"` {
+	if json.Unmarshal(result, &r) != nil {
 		return result
 	}
 	_, structured := r["structuredContent"]
-	if !structured && !bytes.HasPrefix(r["content"], []byte("[")) {
+	if !structured && !bytes.HasPrefix(r["content"], []byte("[")) && string(r["resultType"]) != inputRequired {
 		return result
 	}
-	sealed := map[string]any{"content": []map[string]string{{"type": "text", "text": string(result)}}}
-	if kind, ok := r["resultType"]; ok {
-		sealed["resultType"] = kind
+	type text struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
 	}
-	b, err := json.Marshal(sealed)
+	sealed, err := json.Marshal(map[string][]text{"content": {{"text", string(result)}}})
 	if err != nil {
 		return result
 	}
-	return b
+	return sealed
 }
+
+// inputRequired marks a result that is a question to the user behind the client.
+const inputRequired = `"input_required"`
 
 // item is one item of a result's content.
 type item struct {
@@ -62,12 +65,15 @@ func unseal(sealed *sdk.CallToolResult) tool.Result {
 		Content    []json.RawMessage `json:"content"`
 		Structured json.RawMessage   `json:"structuredContent"`
 		IsError    bool              `json:"isError"`
+		Type       json.RawMessage   `json:"resultType"`
 	}
 	if err := json.Unmarshal([]byte(raw), &r); err != nil {
 		return tool.Fail("the mcp server's result cannot be read: " + err.Error())
 	}
 	text := plain(r.Content)
 	switch {
+	case string(r.Type) == inputRequired:
+		return tool.Fail("the tool asks for more input, which cannot be given here")
 	case r.IsError && text == "" && r.Structured != nil:
 		return tool.Fail(string(r.Structured))
 	case r.IsError && text == "":

@@ -1,8 +1,12 @@
 package mcp
 
 import (
+	"context"
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"slices"
 	"strings"
@@ -93,5 +97,36 @@ func TestACallOfARemovedToolIsAnError(t *testing.T) {
 	r := old.Run(t.Context(), callOf(`{}`))
 	if r.Error != "mcp server stub refused the call: unknown tool" {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestAListOfManyPagesIsReadToItsEndAndAnEndlessOneIsNot: guarantee 9.
+func TestAListOfManyPagesIsReadToItsEndAndAnEndlessOneIsNot(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	s.mcp = sdk.NewServer(&sdk.Implementation{Name: "pages", Version: "1"}, &sdk.ServerOptions{PageSize: 7})
+	for i := range 100 {
+		s.add(fmt.Sprintf("t%d", i), func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) { return nil, nil })
+	}
+	w := mount(t, nil, web(s.URL)).ready()
+	if got := len(w.Tools()); got != 100 {
+		t.Errorf("%d tools", got)
+	}
+	endless := mount(t, map[string]string{"STUB_CURSOR": `,"nextCursor":"again"`}).ready()
+	if !slices.Contains(endless.names(), "mcp__stub__echo") {
+		t.Errorf("%q", endless.names())
+	}
+}
+
+// TestAServerWithoutToolsIsConnectedAndHasNone: guarantee 7 is no reason to dial it
+// again and again.
+func TestAServerWithoutToolsIsConnectedAndHasNone(t *testing.T) {
+	t.Parallel()
+	s := sdk.NewServer(&sdk.Implementation{Name: "bare", Version: "1"}, &sdk.ServerOptions{Capabilities: &sdk.ServerCapabilities{}})
+	h := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return s }, &sdk.StreamableHTTPOptions{Stateless: true}))
+	t.Cleanup(h.Close)
+	w := mount(t, nil, web(h.URL)).ready()
+	if st := w.Status()[0]; st.Err != nil || st.Tools != 0 {
+		t.Errorf("%+v", st)
 	}
 }

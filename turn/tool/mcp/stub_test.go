@@ -36,10 +36,6 @@ func runStub() {
 	if extra := os.Getenv("STUB_TOOLS"); extra != "" {
 		s.tools = map[string]string{"": extra}
 	}
-	if os.Getenv("STUB_DIES") != "" {
-		fmt.Fprintln(os.Stderr, "cannot start")
-		os.Exit(3)
-	}
 	in := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		line, err := in.ReadBytes('\n')
@@ -124,19 +120,18 @@ func (s *stub) list(id json.RawMessage) {
 		s.error(id, -32603, "no list today")
 		return
 	}
-	s.answer(id, `{"tools":[`+strings.Join(tools, ",")+`]}`)
+	s.answer(id, `{"tools":[`+strings.Join(tools, ",")+`]`+os.Getenv("STUB_CURSOR")+`}`)
 }
 
 type stubArgs struct {
-	Result  string
-	MS      int
-	Code    int
-	Text    string
-	Add     string
-	Remove  string
-	Fail    bool
-	Bytes   int
-	Outside bool
+	Result string
+	MS     int
+	Code   int
+	Text   string
+	Add    string
+	Remove string
+	Fail   bool
+	Bytes  int
 }
 
 func (s *stub) call(r stubRequest, line []byte) {
@@ -172,6 +167,26 @@ func (s *stub) call(r stubRequest, line []byte) {
 	case "change":
 		s.change(a)
 		s.text(r.ID, "changed")
+	case "child":
+		s.text(r.ID, fmt.Sprint(sleeper()))
+	case "env":
+		s.text(r.ID, strings.Join(os.Environ(), "\n"))
+	case "stderr":
+		fmt.Fprint(os.Stderr, a.Text)
+		s.text(r.ID, "said")
+	case "pid":
+		s.text(r.ID, fmt.Sprint(os.Getpid()))
+	case "refuse":
+		s.error(r.ID, a.Code, a.Text)
+	case "gone":
+		s.error(r.ID, -32602, "unknown tool")
+	default:
+		s.misbehave(r, a)
+	}
+}
+
+func (s *stub) misbehave(r stubRequest, a stubArgs) {
+	switch r.Params.Name {
 	case "noise":
 		s.say("Listening…\n\n{\"level\":\"info\"}\n{not json\n[1,2]\n\"x\"\x00\xff")
 		s.say(`[{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}},{"jsonrpc":"2.0","id":` + string(r.ID) + `,"result":{"content":[{"type":"text","text":"through"}]}}]`)
@@ -188,22 +203,9 @@ func (s *stub) call(r stubRequest, line []byte) {
 		s.say(`{"jsonrpc":"2.0","id":"q","method":"roots/list"}`)
 		s.say(`{"jsonrpc":"2.0","method":"notifications/message","params":{"data":"` + strings.Repeat("x", 1<<20) + `"}}`)
 		s.text(r.ID, "still here")
-	case "child":
-		s.text(r.ID, fmt.Sprint(sleeper()))
-	case "env":
-		s.text(r.ID, strings.Join(os.Environ(), "\n"))
-	case "stderr":
-		fmt.Fprint(os.Stderr, a.Text)
-		s.text(r.ID, "said")
-	case "refuse":
-		s.error(r.ID, a.Code, a.Text)
 	case "deaf":
 		s.text(r.ID, "from now on")
 		select {}
-	case "pid":
-		s.text(r.ID, fmt.Sprint(os.Getpid()))
-	case "gone":
-		s.error(r.ID, -32602, "unknown tool")
 	default:
 		s.text(r.ID, r.Params.Name)
 	}
