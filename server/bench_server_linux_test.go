@@ -105,7 +105,7 @@ func TestServerOfTheBenchmarks(t *testing.T) {
 	gate, _ := auth.NewGate("127.0.0.1:0", nil)
 	group := wsconn.NewGroup(20 * time.Second)
 	host := turn.New(st, turn.Config{
-		Agents: map[string]turn.Definition{turn.DefaultAgent: {}}, Tools: tools,
+		Agents: map[string]turn.Definition{turn.DefaultAgent: {}}, Tools: func() *tool.Set { return tools },
 		MaxAgents: 100_000, InboxTexts: 1000, InboxBytes: 8 << 20, Log: slog.New(slog.DiscardHandler),
 	})
 	handler := agentsocket.New(agentsocket.Options{

@@ -1,15 +1,19 @@
 package server
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"path/filepath"
 	"slices"
+	"sync/atomic"
 
 	"hitchpost/server/config"
 	"hitchpost/turn/tool"
 	"hitchpost/turn/tool/files"
+	"hitchpost/turn/tool/mcp"
 	"hitchpost/turn/tool/sandbox"
 	"hitchpost/turn/tool/shell"
 	"hitchpost/turn/tool/todo"
@@ -18,14 +22,17 @@ import (
 
 // hands are the tools of a server, and what they hold open.
 type hands struct {
-	tools  []tool.Tool
+	tools  []tool.Tool // that are there as long as the server is
+	mounts *mcp.Mounts // whose tools come and go
+	roster atomic.Pointer[tool.Set]
+	log    *slog.Logger
 	closes []func() error
 }
 
 // openHands opens every tool that the configuration and this machine allow, beside
 // the host's own.
 func openHands(cfg *config.Config, log *slog.Logger, own ...tool.Tool) (_ *hands, err error) {
-	h := &hands{tools: append(own, todo.Tool())}
+	h := &hands{tools: append(own, todo.Tool()), log: log}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, h.Close())
@@ -41,7 +48,57 @@ func openHands(cfg *config.Config, log *slog.Logger, own ...tool.Tool) (_ *hands
 		return nil, fmt.Errorf("tools.web: %w", err)
 	}
 	h.tools = slices.Concat(h.tools, workspace.Tools(), fetcher.Tools())
-	return h, h.openShell(cfg, log)
+	if err := h.openShell(cfg, log); err != nil {
+		return nil, err
+	}
+	if _, err := tool.NewSet(h.tools); err != nil {
+		return nil, err
+	}
+	return h, h.mount(cfg)
+}
+
+// mount connects to the MCP servers. They list their tools when they are up, which
+// only the first request of an agent waits for.
+func (h *hands) mount(cfg *config.Config) (err error) {
+	var servers []mcp.ServerConfig
+	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
+		m := cfg.MCP[name]
+		servers = append(servers, mcp.ServerConfig{
+			Name: name, Command: m.Command, Env: m.Env, URL: m.URL, Bearer: m.Bearer.Reveal(),
+			Approval: tool.Approval(m.Approval), Timeout: m.Timeout.Std(),
+		})
+	}
+	opened := make(chan struct{})
+	h.mounts, err = mcp.Open(context.Background(), servers, mcp.Options{
+		Log: h.log, BaseEnv: cfg.Tools.Env, OnChange: func() { <-opened; h.list() },
+	})
+	close(opened)
+	if err != nil {
+		return err
+	}
+	h.closes = append(h.closes, func() error { h.mounts.Close(); return nil })
+	h.list()
+	return nil
+}
+
+// list makes the roster anew. What MCP servers offer cannot spoil it: their tools
+// have names of their own, and each was checked when it was listed.
+func (h *hands) list() {
+	set, err := tool.NewSet(slices.Concat(h.tools, h.mounts.Tools()))
+	if err != nil {
+		h.log.Error("the roster of tools stays as it was", "err", err)
+		return
+	}
+	h.roster.Store(set)
+}
+
+// Ready waits until every MCP server has listed its tools or had its time to.
+func (h *hands) Ready(ctx context.Context) error {
+	if err := h.mounts.Ready(ctx); err != nil {
+		return err
+	}
+	h.list()
+	return nil
 }
 
 // openShell adds Bash, where it can be had. Without a sandbox it always asks, so
@@ -68,8 +125,8 @@ func (h *hands) openShell(cfg *config.Config, log *slog.Logger) error {
 	return nil
 }
 
-// Set is the roster that models are offered from.
-func (h *hands) Set() (*tool.Set, error) { return tool.NewSet(h.tools) }
+// Tools is the roster that models are offered from.
+func (h *hands) Tools() *tool.Set { return h.roster.Load() }
 
 // Close ends what the tools hold open, the last opened first.
 func (h *hands) Close() error {

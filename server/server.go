@@ -16,7 +16,6 @@ import (
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
-	"hitchpost/turn/tool"
 )
 
 // Options of Run.
@@ -49,17 +48,13 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	host := turn.New(st, agents(cfg, nil, o.Log))
+	host := turn.New(st, turn.Config{Log: o.Log})
 	hands, err := openHands(cfg, o.Log, host.TaskTool())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, hands.Close()) }()
-	tools, err := hands.Set()
-	if err != nil {
-		return err
-	}
-	host.Reload(agents(cfg, tools, o.Log))
+	host.Reload(agents(cfg, hands, o.Log))
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w; is another server there? (listen = %q)", err, cfg.Listen)
@@ -69,7 +64,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	o.Config = bound(cfg, listener)
-	s := &server{o: o, tools: tools, host: host, keys: auth.NewKeyring(o.Tokens)}
+	s := &server{o: o, hands: hands, host: host, keys: auth.NewKeyring(o.Tokens)}
 	if err := s.host.Start(ctx); err != nil {
 		return err
 	}
@@ -94,7 +89,7 @@ const recentEvents = 1024
 // server is one life of the process.
 type server struct {
 	o       Options
-	tools   *tool.Set
+	hands   *hands
 	host    *turn.Host
 	keys    *auth.Keyring
 	sockets *agentsocket.Server
@@ -159,7 +154,7 @@ func (s *server) routes() http.Handler {
 // reload takes over a configuration that has been checked. Tokens go last, so that
 // a connection dropped for its token comes back to the new limits.
 func (s *server) reload(next Reload) {
-	s.host.Reload(agents(next.Config, s.tools, s.o.Log))
+	s.host.Reload(agents(next.Config, s.hands, s.o.Log))
 	s.sockets.SetLimits(limits(next.Config))
 	s.keys.Replace(next.Tokens)
 	s.o.Config = next.Config

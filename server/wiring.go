@@ -14,7 +14,6 @@ import (
 	"hitchpost/turn/model/httpstream"
 	"hitchpost/turn/model/openai"
 	"hitchpost/turn/redact"
-	"hitchpost/turn/tool"
 )
 
 // demoPause stands between two chunks of the demo model, so that a stream can be seen.
@@ -31,11 +30,12 @@ func limits(cfg *config.Config) agentsocket.Limits {
 }
 
 // agents makes the host's configuration.
-func agents(cfg *config.Config, tools *tool.Set, log *slog.Logger) turn.Config {
+func agents(cfg *config.Config, hands *hands, log *slog.Logger) turn.Config {
 	return turn.Config{
 		Agents:      definitions(cfg),
 		Providers:   providers(cfg),
-		Tools:       tools,
+		Tools:       hands.Tools,
+		Ready:       hands.Ready,
 		MaxSteps:    cfg.MaxSteps,
 		MaxAgents:   cfg.MaxAgents,
 		InboxTexts:  inboxTexts,

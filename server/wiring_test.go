@@ -25,11 +25,7 @@ func opened(t *testing.T, cfg *config.Config) *tool.Set {
 			t.Error(err)
 		}
 	})
-	tools, err := hands.Set()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tools
+	return hands.Tools()
 }
 
 // TestBashThatNothingHoldsIsOfferedOnlyWhereItAsksOrWasWrittenDown: neither a sandbox nor

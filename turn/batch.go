@@ -22,6 +22,7 @@ const (
 // job is one call of the run under way.
 type job struct {
 	call   *call
+	tool   *tool.Tool // nil for one that must not run
 	end    context.CancelCauseFunc
 	result *tool.Result // nil while it runs
 
@@ -76,7 +77,7 @@ func unrun(c *call) tool.Result {
 func (a *Agent) runLength(owed []*call) int {
 	n := 0
 	for n < len(owed) {
-		t, ok := a.host.config().Tools.Lookup(owed[n].Name)
+		t, ok := a.host.config().Tools().Lookup(owed[n].Name)
 		if !ok || !t.Parallel {
 			break
 		}
@@ -94,11 +95,8 @@ func (a *Agent) logCall(c *call) {
 // admit takes a call through the pipeline up to its execution: resolve, policy,
 // approval. What must not run has its result at once; what asks is parked.
 func (a *Agent) admit(j *job) {
-	if j.result = a.refuse(j.call); j.result != nil {
-		return
-	}
-	t, _ := a.host.config().Tools.Lookup(j.call.Name)
-	if j.call.verdict != nil || !a.host.config().Approvals || !t.Asks() {
+	j.tool, j.result = a.refuse(j.call)
+	if j.result != nil || j.call.verdict != nil || !a.host.config().Approvals || !j.tool.Asks() {
 		return
 	}
 	if a.cancel != nil {
@@ -126,20 +124,20 @@ func (a *Agent) proceed(j *job) {
 		return
 	}
 	cfg := a.host.config()
-	t, _ := cfg.Tools.Lookup(c.Name)
 	ctx, end := context.WithCancelCause(a.host.ctx)
 	j.end = end
 	run := tool.Call{Session: a.id, ID: c.ID, Args: c.Args, Progress: a.progress(j)}
 	a.spawn(func() func() {
 		defer end(nil)
-		result := a.host.tools.Run(ctx, t, run, tool.Limits{Timeout: cfg.ToolTimeout, Result: cfg.ResultLimit})
+		result := a.host.tools.Run(ctx, j.tool, run, tool.Limits{Timeout: cfg.ToolTimeout, Result: cfg.ResultLimit})
 		return func() { a.finished(j, result) }
 	})
 }
 
-// refuse returns the result of a call that must not run, nil for one that may.
-func (a *Agent) refuse(c *call) *tool.Result {
-	t, exists := a.host.config().Tools.Lookup(c.Name)
+// refuse returns the result of a call that must not run, or the tool of one that may.
+// That tool is the call's to its end, whatever becomes of the roster meanwhile.
+func (a *Agent) refuse(c *call) (*tool.Tool, *tool.Result) {
+	t, exists := a.host.config().Tools().Lookup(c.Name)
 	var result tool.Result
 	switch what, bad := a.st.turn.invalid[c.ID]; {
 	case c.stray && (!exists || !t.Repeatable):
@@ -153,9 +151,9 @@ func (a *Agent) refuse(c *call) *tool.Result {
 	case t.Mutating && bytes.Contains(c.Args, []byte(redact.Mark)):
 		result = tool.Fail(fmt.Sprintf(errMasked, c.Name, redact.Mark))
 	default:
-		return nil
+		return t, nil
 	}
-	return &result
+	return nil, &result
 }
 
 // finished takes a tool's result and lets the turn go on.
@@ -207,7 +205,7 @@ func (a *Agent) settleCall(c *call, r tool.Result) {
 // offered returns the tools that the policy admits, as the model is told of them.
 func offered(cfg *Config, patterns []string) []model.Tool {
 	var out []model.Tool
-	for _, t := range cfg.Tools.Offer(patterns) {
+	for _, t := range cfg.Tools().Offer(patterns) {
 		out = append(out, model.Tool{Name: t.Name, Description: t.Description, Schema: t.Schema})
 	}
 	return out

@@ -220,12 +220,12 @@ func logOf(b *testing.B, st *store.Store, id string) *store.Log {
 	return log
 }
 
-func noTools(b *testing.B) *tool.Set {
+func noTools(b *testing.B) func() *tool.Set {
 	set, err := tool.NewSet(nil)
 	if err != nil {
 		b.Fatal(err)
 	}
-	return set
+	return func() *tool.Set { return set }
 }
 
 // cpu is the processor time that the process spends while work runs.

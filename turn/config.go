@@ -24,9 +24,9 @@ func (c *Config) floor(def string) []string {
 	if d, ok := c.Agents[def]; ok && d.Policy != nil {
 		return d.Policy
 	}
-	harmless := []string{}
-	for _, name := range c.Tools.Names() {
-		if t, _ := c.Tools.Lookup(name); !t.Mutating {
+	harmless, tools := []string{}, c.Tools()
+	for _, name := range tools.Names() {
+		if t, _ := tools.Lookup(name); !t.Mutating {
 			harmless = append(harmless, name)
 		}
 	}

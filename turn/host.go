@@ -20,19 +20,20 @@ import (
 // Config is what agents are made of and bounded by. A running host can be given
 // another one.
 type Config struct {
-	Agents      map[string]Definition   // by name; "default" must exist
-	Providers   map[string]model.Client // by the provider part of provider/model
-	Tools       *tool.Set
-	MaxSteps    int           // steps a turn
-	MaxAgents   int           // agents in memory at once
-	InboxTexts  int           // texts that may wait in one inbox
-	InboxBytes  int           // and their bytes together
-	ToolTimeout time.Duration // a call; 0 = none
-	ResultLimit int           // bytes of a result that are kept
-	Resume      Resume        // what becomes of the turns that a start finds open; "" = ResumeOnStimulus
-	Approvals   bool          // tools that ask wait for a verdict; else they just run
-	Expires     time.Duration // a standing call is denied after this; 0 = never
-	Compaction  int64         // prompt tokens of a turn's last request from which on the history is summarised behind it; 0 = never
+	Agents      map[string]Definition       // by name; "default" must exist
+	Providers   map[string]model.Client     // by the provider part of provider/model
+	Tools       func() *tool.Set            // the roster of now; it may change between two calls
+	Ready       func(context.Context) error // waits until the roster is whole, before a request is made; nil = it is
+	MaxSteps    int                         // steps a turn
+	MaxAgents   int                         // agents in memory at once
+	InboxTexts  int                         // texts that may wait in one inbox
+	InboxBytes  int                         // and their bytes together
+	ToolTimeout time.Duration               // a call; 0 = none
+	ResultLimit int                         // bytes of a result that are kept
+	Resume      Resume                      // what becomes of the turns that a start finds open; "" = ResumeOnStimulus
+	Approvals   bool                        // tools that ask wait for a verdict; else they just run
+	Expires     time.Duration               // a standing call is denied after this; 0 = never
+	Compaction  int64                       // prompt tokens of a turn's last request from which on the history is summarised behind it; 0 = never
 	Log         *slog.Logger
 
 	// Redact masks secrets in everything that is appended from then on; nil = in nothing.

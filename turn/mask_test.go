@@ -44,7 +44,7 @@ func maskingWorld(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.cfg.Tools = set
+	w.cfg.Tools = func() *tool.Set { return set }
 	w.host.Reload(w.cfg)
 	return w
 }

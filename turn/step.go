@@ -73,8 +73,8 @@ func (a *Agent) ask(s *step) {
 	a.fresh = ""
 	cfg := a.host.config()
 	client, name, err := cfg.resolve(s.model)
-	request := model.Request{Model: name, System: cfg.Agents[a.def].System, Tools: offered(cfg, a.policy())}
-	upto := a.st.next - 1
+	request := model.Request{Model: name, System: cfg.Agents[a.def].System}
+	upto, patterns := a.st.next-1, a.policy()
 
 	ctx, end := context.WithCancelCause(a.host.ctx)
 	k := &asking{step: s, end: end, window: semaphore.NewWeighted(askingWindow)}
@@ -83,6 +83,10 @@ func (a *Agent) ask(s *step) {
 	a.spawn(func() func() {
 		defer end(nil)
 		var reply model.Reply
+		if err == nil && cfg.Ready != nil {
+			err = cfg.Ready(ctx)
+		}
+		request.Tools = offered(cfg, patterns)
 		if err == nil {
 			request.Messages, err = history.Load(ctx, a.log, upto, s.model)
 		}

@@ -14,6 +14,7 @@ import (
 	"hitchpost/store"
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
+	"hitchpost/turn/tool"
 )
 
 // world is a host over a real database file, with a scripted model and test tools.
@@ -63,7 +64,8 @@ func (w *world) open() {
 		w.t.Fatal(err)
 	}
 	w.store, w.host = st, New(st, w.cfg)
-	w.cfg.Tools = testTools(w.t, w.gates, w.ran, w.host.TaskTool())
+	tools := testTools(w.t, w.gates, w.ran, w.host.TaskTool())
+	w.cfg.Tools = func() *tool.Set { return tools }
 	w.host.Reload(w.cfg)
 	if err := w.host.Start(context.Background()); err != nil {
 		w.t.Fatal(err)

@@ -91,7 +91,7 @@ func (w *world) start() {
 	w.host = turn.New(w.store, turn.Config{
 		Agents:    map[string]turn.Definition{turn.DefaultAgent: {Policy: []string{"*"}, Models: map[string]string{turn.RoleMain: "demo/one"}}},
 		Providers: map[string]model.Client{"demo": w.model},
-		Tools:     tools, MaxSteps: 25, MaxAgents: or(w.set.agents, 1000), InboxTexts: 1000, InboxBytes: 8 << 20,
+		Tools:     func() *tool.Set { return tools }, MaxSteps: 25, MaxAgents: or(w.set.agents, 1000), InboxTexts: 1000, InboxBytes: 8 << 20,
 		Approvals: !w.set.noApprovals, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: quiet,
 	})
 	if err := w.host.Start(context.Background()); err != nil {

@@ -86,7 +86,7 @@ models = { main = "local/big" }
 [providers.local]
 api = "openai"
 base_url = "http://127.0.0.1:8080/v1"
-[mcp."my files"]
+[mcp."my_files"]
 command = ["serve-files"]
 env = { A = "b" }
 `)
@@ -111,7 +111,7 @@ env = { A = "b" }
 		Models: map[string]string{"main": "local/big", "titler": "local/some/model"},
 	}
 	want.Providers["local"] = Provider{API: "openai", BaseURL: "http://127.0.0.1:8080/v1", Retries: 4}
-	want.MCP["my files"] = MCP{Command: []string{"serve-files"}, Env: map[string]string{"A": "b"},
+	want.MCP["my_files"] = MCP{Command: []string{"serve-files"}, Env: map[string]string{"A": "b"},
 		Approval: "policy", Timeout: Duration(30 * time.Second)}
 	if diff := cmp.Diff(want, c, cmp.AllowUnexported(Secret{})); diff != "" {
 		t.Error(diff)

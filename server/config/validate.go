@@ -312,10 +312,19 @@ func (r *report) tools(c *Config) {
 	}
 }
 
+var mcpName = regexp.MustCompile(`^[a-z0-9_-]+$`)
+
 func (r *report) mcp(c *Config) {
 	for _, name := range slices.Sorted(maps.Keys(c.MCP)) {
 		at, m := joinKey("mcp", name), c.MCP[name]
+		if !mcpName.MatchString(name) {
+			r.once(at, "a server's name is made of a-z, 0-9, _ and -: it becomes part of its tools' names")
+		}
 		switch {
+		case m.URL != "" && len(m.Env) > 0:
+			r.once(joinKey(at, "env"), "is for a command, this server has a url")
+		case m.URL == "" && m.Bearer != (Secret{}):
+			r.once(joinKey(at, "bearer"), "is for a url, this server has a command")
 		case len(m.Command) > 0 && m.URL != "":
 			r.once(at, "has both command and url; keep one")
 		case m.URL != "" && !webURL(m.URL):
