@@ -60,16 +60,8 @@ func openHands(cfg *config.Config, log *slog.Logger, own ...tool.Tool) (_ *hands
 // mount connects to the MCP servers. They list their tools when they are up, which
 // only the first request of an agent waits for.
 func (h *hands) mount(cfg *config.Config) (err error) {
-	var servers []mcp.ServerConfig
-	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
-		m := cfg.MCP[name]
-		servers = append(servers, mcp.ServerConfig{
-			Name: name, Command: m.Command, Env: m.Env, URL: m.URL, Bearer: m.Bearer.Reveal(),
-			Approval: tool.Approval(m.Approval), Timeout: m.Timeout.Std(),
-		})
-	}
 	opened := make(chan struct{})
-	h.mounts, err = mcp.Open(context.Background(), servers, mcp.Options{
+	h.mounts, err = mcp.Open(context.Background(), mcpServers(cfg), mcp.Options{
 		Log: h.log, BaseEnv: cfg.Tools.Env, OnChange: func() { <-opened; h.list() },
 	})
 	close(opened)
@@ -79,6 +71,31 @@ func (h *hands) mount(cfg *config.Config) (err error) {
 	h.closes = append(h.closes, func() error { h.mounts.Close(); return nil })
 	h.list()
 	return nil
+}
+
+func mcpServers(cfg *config.Config) []mcp.ServerConfig {
+	var servers []mcp.ServerConfig
+	for _, name := range slices.Sorted(maps.Keys(cfg.MCP)) {
+		m := cfg.MCP[name]
+		servers = append(servers, mcp.ServerConfig{
+			Name: name, Command: m.Command, Env: m.Env, URL: m.URL, Bearer: m.Bearer.Reveal(),
+			Approval: tool.Approval(m.Approval), Timeout: m.Timeout.Std(),
+		})
+	}
+	return servers
+}
+
+// ProbeMCP starts the configured MCP servers, tells how each stands, and ends them.
+func ProbeMCP(ctx context.Context, cfg *config.Config, log *slog.Logger) ([]mcp.Status, error) {
+	mounts, err := mcp.Open(ctx, mcpServers(cfg), mcp.Options{Log: log, BaseEnv: cfg.Tools.Env})
+	if err != nil {
+		return nil, err
+	}
+	defer mounts.Close()
+	if err := mounts.Ready(ctx); err != nil {
+		return nil, err
+	}
+	return mounts.Status(), nil
 }
 
 // list makes the roster anew. What MCP servers offer cannot spoil it: their tools

@@ -38,6 +38,7 @@ type commands struct {
 	Tail     tailCommand    `cmd:"" help:"Print an agent's events as they come, one JSON object a line."`
 	Backup   backupCommand  `cmd:"" help:"Copy the log, also while the server runs."`
 	Verify   verifyCommand  `cmd:"" help:"Check the log file, also while the server runs."`
+	Doctor   doctorCommand  `cmd:"" help:"Look at everything a server would use on this machine."`
 	Token    tokenCommand   `cmd:"" help:"Make tokens."`
 	Settings configCommand  `cmd:"" name:"config" help:"Check the configuration, or show every key."`
 	Version  versionCommand `cmd:"" help:"Print the version."`
