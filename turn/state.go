@@ -42,7 +42,7 @@ type step struct {
 	n           int
 	model       string // provider/model
 	replied     bool   // its assistant/message is in the log
-	interrupted bool   // its lost text was put aside as assistant/interrupted
+	interrupted bool   // its lost text and reasoning, in one append, were put aside as assistant/interrupted
 	ended       bool
 	usage       *event.Usage
 	calls       []*call
@@ -141,7 +141,7 @@ func (t *openTurn) apply(seq int64, id string, at time.Time, p event.Payload) {
 			}
 		}
 	case event.Interrupted:
-		s.interrupted = s.interrupted || p.Field == ""
+		s.interrupted = true
 	case event.ToolCall:
 		if c := s.find(p.ID); c != nil {
 			c.logged = true
