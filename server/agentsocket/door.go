@@ -47,6 +47,12 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "this is a WebSocket: connect with an upgrade, and a token in Authorization: Bearer", http.StatusUpgradeRequired)
 		return
 	}
+	leave, ok := s.Group.Enter()
+	if !ok {
+		http.Error(w, wsconn.ErrShutdown.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
 	// Before anything about the agent is looked up; the upgrade comes first for the
 	// good and the bad alike.
 	token, opens := s.Keys.Open(auth.Secret(r), agentID)

@@ -390,12 +390,3 @@ func TestADeletedSessionsConnectionIsDropped(t *testing.T) {
 	p.ended(CodeUnauthorized, websocket.StatusPolicyViolation)
 	other.alive()
 }
-
-func TestShutdownTellsTheClients1001(t *testing.T) {
-	w := newWorld(t, settings{})
-	p := w.join("a")
-	go w.group.Shutdown(context.Background())
-	if frames, code := p.rest(); len(frames) != 0 || code != websocket.StatusGoingAway {
-		t.Errorf("frames %q, close code %d; want none, 1001", frames, code)
-	}
-}

@@ -22,5 +22,6 @@
 //  6. A peer that takes not one byte for WriteStall ends its connection and holds up
 //     nobody else. A peer that is still being written to is not judged by its pongs.
 //  7. Handler.Ended is called once, last, when both goroutines are done with the
-//     Handler. Group.Shutdown returns after the last of these calls.
+//     Handler. Group.Shutdown returns after the last of these calls,
+//     and after whoever came in by Group.Enter has left.
 package wsconn

@@ -54,6 +54,19 @@ func (g *Group) Len() int {
 	return n
 }
 
+// Enter counts a request that may become a connection, until leave: what it does
+// for its client, before and after Accept, Shutdown waits for too. ok is false once
+// Shutdown has begun.
+func (g *Group) Enter() (leave func(), ok bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.closed {
+		return nil, false
+	}
+	g.live.Add(1)
+	return g.live.Done, true
+}
+
 func (g *Group) isClosed() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -139,7 +152,8 @@ func (c *Conn) pong(_ context.Context, payload []byte) {
 }
 
 // Shutdown ends every connection with ShuttingDown, takes no new one, and returns
-// when the last has ended. When ctx ends first, those that are left are cut.
+// when the last has ended, and whoever is at the door has left it. When ctx ends
+// first, those that are left are cut.
 func (g *Group) Shutdown(ctx context.Context) error {
 	g.mu.Lock()
 	if !g.closed {
