@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"reflect"
 	"strings"
 
 	"hitchpost/server/auth"
@@ -92,23 +93,36 @@ func (c *Config) AuthTokens() []*auth.Token {
 	return tokens
 }
 
-// Pin keeps what cannot change while a server runs: next gets the values that the
-// configuration in force has, and the keys that wait for a restart are returned.
+// Pin keeps what cannot change while a server runs, since its parts were built with
+// it: next gets the values that the configuration in force has, and the keys that wait
+// for a restart are returned. Whether approvals are on is among them because it
+// decides which tools are offered at all.
 func Pin(inForce, next *Config) []string {
 	var keys []string
 	for _, k := range []struct {
 		key      string
-		old, new *string
+		old, new any // pointers to one type
 	}{
 		{"listen", &inForce.Listen, &next.Listen},
 		{"database", &inForce.Database, &next.Database},
+		{"heartbeat", &inForce.Heartbeat, &next.Heartbeat},
+		{"max_concurrent_replays", &inForce.MaxConcurrentReplays, &next.MaxConcurrentReplays},
 		{"durability", &inForce.Durability, &next.Durability},
+		{"allowed_origins", &inForce.AllowedOrigins, &next.AllowedOrigins},
 		{"tls_cert", &inForce.TLSCert, &next.TLSCert},
 		{"tls_key", &inForce.TLSKey, &next.TLSKey},
 		{"log", &inForce.Log, &next.Log},
+		{"approvals.enabled", &inForce.Approvals.Enabled, &next.Approvals.Enabled},
+		{"tools.workspace", &inForce.Tools.Workspace, &next.Tools.Workspace},
+		{"tools.sandbox", &inForce.Tools.Sandbox, &next.Tools.Sandbox},
+		{"tools.network", &inForce.Tools.Network, &next.Tools.Network},
+		{"tools.env", &inForce.Tools.Env, &next.Tools.Env},
+		{"tools.web", &inForce.Tools.Web, &next.Tools.Web},
 	} {
-		if *k.new != *k.old {
-			*k.new = *k.old
+		old, now := reflect.ValueOf(k.old).Elem(), reflect.ValueOf(k.new).Elem()
+		empty := old.Kind() == reflect.Slice && old.Len() == 0 && now.Len() == 0 // [] is written, or the default
+		if !empty && !reflect.DeepEqual(old.Interface(), now.Interface()) {
+			now.Set(old)
 			keys = append(keys, k.key)
 		}
 	}

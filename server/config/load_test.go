@@ -348,20 +348,6 @@ func TestZeroConfigAsksBeforeAnythingIsChanged(t *testing.T) {
 	}
 }
 
-func TestWhatWaitsForARestartIsNamedAndKept(t *testing.T) {
-	old := load(t, "")
-	next := load(t, "listen = \"127.0.0.1:9\"\ndatabase = \"x.db\"\nlog = \"json\"\ndurability = \"normal\"\nreplay_limit = 3")
-	if diff := cmp.Diff([]string{"listen", "database", "durability", "log"}, Pin(old, next)); diff != "" {
-		t.Error(diff)
-	}
-	if next.Listen != old.Listen || next.Database != old.Database || next.ReplayLimit != 3 {
-		t.Errorf("pinned to listen %s, database %s, replay_limit %d", next.Listen, next.Database, next.ReplayLimit)
-	}
-	if got := Pin(old, load(t, "max_agents = 3")); got != nil {
-		t.Errorf("Pin of a limit = %q", got)
-	}
-}
-
 func TestTheURLCanBeDialledFromThisMachine(t *testing.T) {
 	for listen, want := range map[string]string{
 		"127.0.0.1:7420": "http://127.0.0.1:7420", ":80": "http://127.0.0.1:80", "0.0.0.0:1": "http://127.0.0.1:1",
