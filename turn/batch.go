@@ -19,6 +19,9 @@ const (
 	errMasked          = "%s did not run: its arguments hold %q, which only stands for a secret; refer to the secret by where it is kept, or leave it as it is there"
 )
 
+// byConfiguration decides the calls that stood when approvals were switched off.
+const byConfiguration = "approvals switched off"
+
 // job is one call of the run under way.
 type job struct {
 	call   *call
@@ -96,7 +99,13 @@ func (a *Agent) logCall(c *call) {
 // approval. What must not run has its result at once; what asks is parked.
 func (a *Agent) admit(j *job) {
 	j.tool, j.result = a.refuse(j.call)
-	if j.result != nil || j.call.verdict != nil || !a.host.config().Approvals || !j.tool.Asks() {
+	if j.result != nil || j.call.verdict != nil || !j.tool.Asks() {
+		return
+	}
+	if !a.host.config().Approvals {
+		if j.call.stands() { // from before they were switched off: the log must say that it may run from here on
+			a.emit(event.ApprovalResolved{CallID: j.call.ID, Verdict: event.Approved, By: byConfiguration})
+		}
 		return
 	}
 	if a.cancel != nil {
