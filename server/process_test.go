@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -153,11 +154,11 @@ func (s *running) kill() {
 	_ = s.cmd.Wait()
 }
 
-// term is kill -TERM; it returns the exit code.
+// term is kill -TERM, as a service manager sends it; it returns the exit code.
 func (s *running) term() int {
 	s.t.Helper()
 	s.gone = true
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
 		s.t.Fatal(err)
 	}
 	_ = s.cmd.Wait()
