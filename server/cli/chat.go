@@ -371,7 +371,7 @@ func (h *conversation) ask() {
 		return
 	}
 	call := h.standing[0]
-	h.screen.note("? %s %s", call.Name, call.Args)
+	h.screen.question(call.Name, call.Args)
 	fmt.Fprint(h.screen.notes, "  allow it? y, n, or why not: ")
 	h.screen.midLine = true
 }

@@ -101,7 +101,7 @@ func (s *sendCommand) show(p *Program, screen *screen, e client.Event) {
 	screen.event(e)
 	if e.Type == event.ApprovalRequestedType {
 		r := payload[event.ApprovalRequested](e)
-		screen.note("? %s %s waits for approval: hitchpost chat %s", r.Name, r.Args, s.Agent)
+		screen.note("? %s waits for approval (hitchpost chat %s): %s", r.Name, s.Agent, r.Args) // in this order: the line may be cut
 	}
 }
 

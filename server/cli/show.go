@@ -71,10 +71,20 @@ func (s *screen) endLine() {
 
 // note prints one line beside the answer.
 func (s *screen) note(format string, args ...any) {
+	s.line(short(fmt.Sprintf(format, args...)))
+}
+
+// question shows a call that a person is asked about, whole: who decides must have
+// seen what will run.
+func (s *screen) question(name string, args json.RawMessage) {
+	s.line(harmless(fmt.Sprintf("? %s %s", name, args))) // JSON of the log holds no newline
+}
+
+func (s *screen) line(text string) {
 	if s.same {
 		s.endLine()
 	}
-	fmt.Fprintln(s.notes, short(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(s.notes, text)
 }
 
 // event shows one event, if there is anything about it to see.
