@@ -90,10 +90,15 @@ func TestAnInjectThatIsSentAgainUnderItsIDTakesEffectOnce(t *testing.T) {
 	const again = `{"type":"inject","text":"go","wake":true,"id":"i-1"}`
 	p.send(subscribeFrom(1), again)
 	p.until("turn/end")
+	p.event(8) // session/titled
 	p.send(again)
+	p.alive()
 	p = w.join("a")
 	p.send(again)
 	p.alive()
+	if tip, _ := w.open("a").Tip(); tip != 8 {
+		t.Errorf("the log has grown to seq %d:\n%s", tip, strings.Join(lines(t, w.open("a"), 9), "\n"))
+	}
 }
 
 // Agent Socket v1, inject: no wake is ever dropped.
@@ -118,6 +123,10 @@ func TestWakesInOneBurstStartOneTurnAndLoseNoText(t *testing.T) {
 		if strings.Contains(text, `"turn/end"`) {
 			ends++
 		}
+	}
+	first, _, _ := strings.Cut(all.String(), `"turn/end"`)
+	if n, m := strings.Count(first, `"turn/start"`), strings.Count(all.String(), `"user/message"`); n != 1 || m != 1 {
+		t.Errorf("%d turn/start before the first turn/end and %d user/message, want 1 and 1", n, m)
 	}
 	for i := range 20 {
 		if n := strings.Count(all.String(), fmt.Sprintf(`"text %d."`, i)); n != 1 {

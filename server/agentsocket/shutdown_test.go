@@ -21,7 +21,7 @@ func TestShutdownTellsTheClients1001(t *testing.T) {
 // Whoever is at the door uses the host and the log, which end behind Shutdown.
 func TestShutdownWaitsForWhoIsStillAtTheDoor(t *testing.T) {
 	w := newWorld(t, settings{})
-	db, err := sql.Open("sqlite", w.path)
+	db, err := sql.Open("sqlite", w.path+"?_pragma=busy_timeout(5000)")
 	if err != nil {
 		t.Fatal(err)
 	}
