@@ -66,7 +66,7 @@ func Run(ctx context.Context, o Options) (err error) {
 	o.Config = bound(cfg, listener)
 	s := &server{o: o, hands: hands, host: host, keys: auth.NewKeyring(o.Tokens)}
 	if err := s.host.Start(ctx); err != nil {
-		return err
+		return errors.Join(err, s.host.Drain(0)) // some turns may have begun
 	}
 	return s.serve(ctx, st, listener)
 }

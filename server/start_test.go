@@ -1,0 +1,72 @@
+package server_test
+
+import (
+	"context"
+	"database/sql"
+	"log/slog"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"hitchpost/server"
+	"hitchpost/server/config"
+	"hitchpost/store"
+)
+
+// TestAStartThatFailsEndsTheTurnsItBegan: guarantee 3. The waiting text of one session
+// has begun its turn when the next session turns out to be damaged.
+func TestAStartThatFailsEndsTheTurnsItBegan(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	leaveWaking(t, path, "good", "damaged")
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := db.Exec("UPDATE events SET event = '{}' WHERE session = (SELECT key FROM sessions WHERE id = 'damaged')"); err != nil {
+		t.Fatal(err)
+	}
+	if err := db.Close(); err != nil {
+		t.Fatal(err)
+	}
+	log := &output{}
+	cfg := config.ZeroConfig()
+	cfg.Database, cfg.Listen, cfg.Tools.Workspace = path, "127.0.0.1:0", []string{t.TempDir()}
+	err = server.Run(t.Context(), server.Options{Config: cfg, Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Fatalf("Run = %v, want the damaged session named", err)
+	}
+	stacks := make([]byte, 1<<20)
+	stacks = stacks[:runtime.Stack(stacks, true)]
+	if strings.Contains(string(stacks), "hitchpost/turn.") || log.has("append failed") {
+		t.Errorf("the turn went on beside a log that was closed:\n%s\n%s", log, stacks)
+	}
+}
+
+// leaveWaking makes sessions in whose inbox a text waits, as a crash leaves it.
+func leaveWaking(t *testing.T, path string, ids ...string) {
+	t.Helper()
+	ctx := context.Background()
+	st, err := store.Open(ctx, path, store.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids {
+		created := []store.NewEvent{{Type: "session/created", Payload: []byte(`{"parent_id":null}`)}}
+		if err := st.Create(ctx, store.Session{ID: id, Owner: "me", Agent: config.DefaultAgent}, created); err != nil {
+			t.Fatal(err)
+		}
+		log, err := st.OpenLog(ctx, id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := store.Input{Position: 1, ID: "0000000000000001", Queue: "next_turn", Text: "think 5000", Wake: true}
+		if _, err := log.Append(ctx, store.Batch{From: 1, Put: []store.Input{text}}); err != nil {
+			t.Fatal(err)
+		}
+		log.Close()
+	}
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
