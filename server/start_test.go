@@ -43,6 +43,32 @@ func TestAStartThatFailsEndsTheTurnsItBegan(t *testing.T) {
 	}
 }
 
+// TestWaitingTextsHaveBegunTheirTurnsBeforeAnythingIsServed: guarantee 1.
+func TestWaitingTextsHaveBegunTheirTurnsBeforeAnythingIsServed(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "log.db")
+	leaveWaking(t, path, "a", "b", "c")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	begun := 0
+	cfg := config.ZeroConfig()
+	cfg.Database, cfg.Listen, cfg.Tools.Workspace, cfg.Timeouts.Shutdown = path, "127.0.0.1:0", []string{t.TempDir()}, 0
+	err := server.Run(ctx, server.Options{Config: cfg, Log: slog.New(slog.DiscardHandler), Ready: func(string) {
+		defer stop()
+		db, err := sql.Open("sqlite", path)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer db.Close()
+		if err := db.QueryRow("SELECT count(*) FROM events WHERE type = 'turn/start'").Scan(&begun); err != nil {
+			t.Error(err)
+		}
+	}})
+	if err != nil || begun != 3 {
+		t.Errorf("Run = %v; %d turns had begun when the server was ready, want 3", err, begun)
+	}
+}
+
 // leaveWaking makes sessions in whose inbox a text waits, as a crash leaves it.
 func leaveWaking(t *testing.T, path string, ids ...string) {
 	t.Helper()
