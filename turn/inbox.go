@@ -39,6 +39,9 @@ func (a *Agent) inject(ctx context.Context, in Inject) error {
 	}
 	in.Text = a.host.config().Redact.Text(in.Text) // before it waits anywhere
 	if in.Wake && a.st.turn == nil {
+		if _, err := a.mainModel(); err != nil && a.inboxFull(in.Text) {
+			return ErrInboxFull // the turn would be rejected, and its text wait here
+		}
 		a.begin(&in)
 		return nil
 	}

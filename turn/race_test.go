@@ -203,6 +203,20 @@ func TestTheInboxIsBounded(t *testing.T) {
 	if err := w.run("inject", "eleven byte"); !errors.Is(err, ErrInboxFull) {
 		t.Errorf("a text over the bytes: %v", err)
 	}
+	w.cfg.Providers = nil
+	w.host.Reload(w.cfg)
+	for _, text := range []string{"1", "2", "3"} { // a rejected turn gives its text back to the inbox
+		if err := w.run("wake", text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	tip, _ := w.agent.Log().Tip()
+	if err := w.run("wake", "4"); !errors.Is(err, ErrInboxFull) {
+		t.Errorf("a wake whose text would go back to a full inbox: %v", err)
+	}
+	if now, _ := w.agent.Log().Tip(); now != tip {
+		t.Errorf("the refused wake took the log from seq %d to %d", tip, now)
+	}
 }
 
 // TestAnAgentIsPutAwayWhenNobodyNeedsIt: guarantee 9.
