@@ -118,9 +118,11 @@ func Pin(inForce, next *Config) []string {
 		{"tools.network", &inForce.Tools.Network, &next.Tools.Network},
 		{"tools.env", &inForce.Tools.Env, &next.Tools.Env},
 		{"tools.web", &inForce.Tools.Web, &next.Tools.Web},
+		{"mcp", &inForce.MCP, &next.MCP},
 	} {
 		old, now := reflect.ValueOf(k.old).Elem(), reflect.ValueOf(k.new).Elem()
-		empty := old.Kind() == reflect.Slice && old.Len() == 0 && now.Len() == 0 // [] is written, or the default
+		list := old.Kind() == reflect.Slice || old.Kind() == reflect.Map
+		empty := list && old.Len() == 0 && now.Len() == 0 // [] is written, or the default
 		if !empty && !reflect.DeepEqual(old.Interface(), now.Interface()) {
 			now.Set(old)
 			keys = append(keys, k.key)

@@ -19,7 +19,7 @@ func TestWhatWaitsForARestartIsNamedAndKept(t *testing.T) {
 	for _, text := range []string{ // what a part of the server was built with
 		`heartbeat = "1s"`, `max_concurrent_replays = 9`, `allowed_origins = ["https://desk.example.org"]`,
 		`approvals.enabled = false`, `tools.workspace = ["docs"]`, `tools.sandbox = "none"`, `tools.network = true`,
-		`tools.env = []`, `tools.web = ["example.org"]`,
+		`tools.env = []`, `tools.web = ["example.org"]`, `mcp = {files = {command = ["true"]}}`,
 	} {
 		key, _, _ := strings.Cut(text, " ")
 		next := load(t, text)
