@@ -8,7 +8,7 @@
 //     known one that does not reach the session, and a good one are compared with
 //     every token of the ring, in constant time, with no early exit.
 //  3. After Replace returns, every connection that its token no longer opens was told
-//     to end: the token is gone, has another owner, or does not reach the session.
+//     to end: the token is gone, has another name or owner, or does not reach the session.
 //  4. Verbs taken from a token that still reaches the session do not end its
 //     connections; they are missing from the next frame on. Verbs given likewise.
 //  5. A connection that registers after its token was taken away is refused, so that

@@ -85,8 +85,8 @@ func (k *Keyring) opens(t *Token, session string) bool {
 }
 
 // Replace puts another set of tokens in force and drops the live connections that
-// none of it opens any more. A token with a secret and an owner it already had stays
-// the same token, with its new sessions and verbs.
+// none of it opens any more. A token with a name, a secret and an owner it already had
+// stays the same token, with its new sessions and verbs.
 func (k *Keyring) Replace(tokens []*Token) {
 	k.mu.Lock()
 	next := make([]*Token, len(tokens))
