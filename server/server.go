@@ -35,6 +35,7 @@ type Reload struct {
 
 const (
 	headerTimeout = 10 * time.Second // of a request's header
+	idleTimeout   = 2 * time.Minute  // of a connection between two requests; WebSockets have their own
 	farewellTime  = 2 * time.Second  // for telling every client that the server goes
 )
 
@@ -111,6 +112,7 @@ func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listen
 	web := &http.Server{
 		Handler:           s.routes(),
 		ReadHeaderTimeout: headerTimeout,
+		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)

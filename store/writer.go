@@ -94,7 +94,11 @@ func (w *writer) commitGroup(group []*request) {
 // is to blame it is returned with the error; otherwise the error is everybody's.
 func (w *writer) try(group *[]*request) (failed *request, err error) {
 	if _, err := w.sql.begin.run(); err != nil {
-		w.sql.rollback.run() // a failed rollback may have left a transaction open
+		// A failed rollback may have left a transaction open. If that was not it, trying
+		// again would only wait for a locked file a second time.
+		if _, none := w.sql.rollback.run(); none != nil {
+			return nil, fmt.Errorf("begin: %w", err)
+		}
 		if _, err := w.sql.begin.run(); err != nil {
 			return nil, fmt.Errorf("begin: %w", err)
 		}

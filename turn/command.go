@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"hitchpost/turn/event"
 )
@@ -66,12 +67,18 @@ func (a *Agent) status() Status {
 	}
 }
 
+// maxName bounds a role and a model, in characters.
+const maxName = 256
+
 // SetModel repoints a role of this agent, durably, from the next step on. The
 // model is provider/model; the model's part may hold slashes. An *InvalidError
 // says what is wrong with it.
 func (a *Agent) SetModel(ctx context.Context, role, spec string) error {
-	if role == "" {
+	switch {
+	case role == "":
 		return &InvalidError{"role must not be empty"}
+	case utf8.RuneCountInString(role) > maxName || utf8.RuneCountInString(spec) > maxName:
+		return &InvalidError{fmt.Sprintf("role and model have at most %d characters", maxName)}
 	}
 	return a.do(ctx, func() error {
 		if _, _, err := a.host.config().resolve(spec); err != nil {

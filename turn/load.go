@@ -8,8 +8,8 @@ import (
 	"hitchpost/turn/event"
 )
 
-// load reads the state of a session from its log. The cost depends on the open
-// turn and the waiting texts, never on the length of the log.
+// load reads the state of a session from its log. The cost depends on the open turn,
+// the waiting texts and how often a model was chosen, never on the length of the log.
 func load(ctx context.Context, log *store.Log) (*state, error) {
 	tip, _ := log.Tip()
 	s := &state{models: map[string]string{}}

@@ -3,7 +3,6 @@ package turn
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 
@@ -43,8 +42,10 @@ func (h *Host) Start(ctx context.Context) error {
 		switch {
 		case errors.Is(err, ErrTooManyAgents):
 			later = append(later, id)
-		case err != nil:
-			return fmt.Errorf("start the waiting texts of %s: %w", id, err)
+		case ctx.Err() != nil:
+			return err
+		case err != nil: // one session's fault keeps none of the others waiting
+			h.logger().Error("the waiting texts of a session could not be started", "session", id, "err", err)
 		}
 	}
 	cfg := h.config()

@@ -181,13 +181,14 @@ func payload[T any](e client.Event) T {
 	return p
 }
 
-// harmless takes out what would control a terminal.
+// harmless takes out what would control a terminal, or show a text in another order
+// than it has.
 func harmless(text string) string {
 	return strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\t' {
 			return r
 		}
-		if unicode.IsControl(r) || r == utf8.RuneError {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError {
 			return '\uFFFD'
 		}
 		return r
