@@ -384,6 +384,9 @@ func TestWhatAModelWroteCannotControlTheTerminal(t *testing.T) {
 	if got := harmless("a\x1b[2J\rb\u009b31m\n\tc\u00e9"); got != "a\uFFFD[2J\uFFFDb\uFFFD31m\n\tc\u00e9" {
 		t.Errorf("harmless = %q", got)
 	}
+	if got := harmless("rm \u202egpj.x\u2069"); got != "rm \uFFFDgpj.x\uFFFD" {
+		t.Errorf("harmless = %q", got)
+	}
 	if got := short("two\nlines \x1b]0;title\a"); got != "two lines \uFFFD]0;title\uFFFD" {
 		t.Errorf("short = %q", got)
 	}
