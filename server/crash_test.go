@@ -155,7 +155,7 @@ func (sc crashScenario) drive(t *testing.T, s *running) (crashed bool) {
 		case !ok:
 		case ev.Type == sc.cancel && !cancelled:
 			cancelled = true
-			_ = agent.Cancel(ctx, "enough")
+			command(ctx, func(ctx context.Context) error { return agent.Cancel(ctx, "enough") })
 		case ev.Type == event.ApprovalRequestedType:
 			sc.decide(ctx, agent, ev)
 		case ev.Type == sc.until || sc.until == "" && ev.Type == event.TurnEndType:
@@ -168,11 +168,19 @@ func (sc crashScenario) drive(t *testing.T, s *running) (crashed bool) {
 func (sc crashScenario) decide(ctx context.Context, agent *client.Agent, ev client.Event) {
 	var asked event.ApprovalRequested
 	_ = json.Unmarshal(ev.Payload, &asked)
-	if sc.approve {
-		_ = agent.Approve(ctx, asked.CallID)
-		return
-	}
-	_ = agent.Deny(ctx, asked.CallID, "no")
+	command(ctx, func(ctx context.Context) error {
+		if sc.approve {
+			return agent.Approve(ctx, asked.CallID)
+		}
+		return agent.Deny(ctx, asked.CallID, "no")
+	})
+}
+
+// command sends a frame, unless the server dies before it can be sent.
+func command(ctx context.Context, send func(context.Context) error) {
+	ctx, done := context.WithTimeout(ctx, time.Second)
+	defer done()
+	_ = send(ctx)
 }
 
 // goOn connects to the restarted server, decides what stands, wakes the agent, and
@@ -189,7 +197,7 @@ func (sc crashScenario) goOn(t *testing.T, s *running) string {
 	agent.Subscribe(hello.LastSeq + 1)
 	for _, standing := range hello.Pending {
 		if sc.cancel != "" {
-			_ = agent.Cancel(ctx, "enough")
+			command(ctx, func(ctx context.Context) error { return agent.Cancel(ctx, "enough") })
 			break
 		}
 		payload, _ := json.Marshal(event.ApprovalRequested{CallID: standing.CallID})

@@ -3,6 +3,8 @@ package agentsocket
 import (
 	"context"
 	"database/sql"
+	"runtime"
+	"strings"
 	"testing"
 	"time"
 
@@ -35,6 +37,9 @@ func TestShutdownWaitsForWhoIsStillAtTheDoor(t *testing.T) {
 		t.Fatal(err) // from here on no session can be created
 	}
 	p := w.dial("new", "secret-all")
+	for stacks := make([]byte, 1<<20); !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "store.(*Store).Create"); {
+		runtime.Gosched() // the session has yet to be asked for
+	}
 	down := make(chan error, 1)
 	go func() { down <- w.group.Shutdown(context.Background()) }()
 	p.rest()
