@@ -333,6 +333,23 @@ func TestNoTokenIsWrittenAnywhere(t *testing.T) {
 	}
 }
 
+func TestAPathThatNamesNothingIsNotRedirectedToOneThatDoes(t *testing.T) {
+	s := newPlace(t, "").serve()
+	asItIs := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	for _, path := range []string{
+		"/agents/../ws", "/agents/./ws", "/agents//ws", "//agents/main/ws", "/x/../agents/main/ws", "/agents/main/ws/", "/", "/nowhere",
+	} {
+		resp, err := asItIs.Get("http://" + s.listen + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != http.StatusNotFound {
+			t.Errorf("%s: %s, want 404", path, resp.Status)
+		}
+	}
+}
+
 // TestAHostilePageReachesNothing: foreign Origin, null Origin and a rebound Host are refused.
 func TestAHostilePageReachesNothing(t *testing.T) {
 	p := newPlace(t, "")

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"path"
 	"time"
 
 	"hitchpost/server/agentsocket"
@@ -150,7 +151,20 @@ func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/agents/", s.sockets)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	return mux
+	return asWritten(mux)
+}
+
+// asWritten keeps ServeMux from mending a path such as /agents/../ws by a redirect: it
+// names nothing (Agent Socket v1, 404 for every other path).
+func asWritten(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		written := r.URL.EscapedPath()
+		if clean := path.Clean(written); written != clean && written != clean+"/" {
+			http.NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 // reload takes over a configuration that has been checked. Tokens go last, so that

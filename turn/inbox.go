@@ -33,8 +33,13 @@ func (a *Agent) inject(ctx context.Context, in Inject) error {
 		return ErrDraining
 	}
 	if in.ID != "" {
-		if seen, err := a.log.SeenInput(ctx, in.ID); seen || err != nil {
+		seen, err := a.log.SeenInput(ctx, in.ID)
+		if err != nil {
 			return err
+		}
+		if seen {
+			a.again(in)
+			return nil
 		}
 	}
 	in.Text = a.host.config().Redact.Text(in.Text) // before it waits anywhere
@@ -54,6 +59,16 @@ func (a *Agent) inject(ctx context.Context, in Inject) error {
 	}
 	a.enqueue(in)
 	return nil
+}
+
+// again takes a text that came before. It is not recorded twice, but if a crash left it
+// waiting in an open turn, it is the stimulus of that turn: its sender, who was cut off
+// too and cannot know what had arrived, would wait for ever.
+func (a *Agent) again(in Inject) {
+	waits := slices.ContainsFunc(a.st.inbox, func(text store.Input) bool { return text.ClientID && text.ID == in.ID })
+	if waits && in.Wake && a.st.turn != nil && !a.running {
+		a.resume(nil)
+	}
 }
 
 func (a *Agent) inboxFull(text string) bool {

@@ -28,9 +28,11 @@ func (c *conn) log() *slog.Logger {
 	return c.server.Log.With("agent", c.agentID, "token", c.token.Name)
 }
 
-// hello snapshots the session.
+// hello snapshots the session. last_seq comes first: what changes until the status is read
+// reaches the client as events behind it, and nothing that the status tells of is missed.
 func (c *conn) hello(ctx context.Context, more bool) ([]byte, error) {
 	h := hello{Type: "hello", Proto: proto, SessionID: c.agentID}
+	h.LastSeq, _ = c.agent.Log().Tip()
 	if more {
 		state, err := c.agent.State(ctx)
 		if err != nil {
@@ -43,7 +45,6 @@ func (c *conn) hello(ctx context.Context, more bool) ([]byte, error) {
 			ReplayLimit: int64(c.server.limits.Load().Replay),
 		}
 	}
-	h.LastSeq, _ = c.agent.Log().Tip()
 	return encode(h), nil
 }
 

@@ -272,7 +272,7 @@ func (h *conversation) leftOpen() {
 		return
 	}
 	h.running, h.sent = false, nil
-	h.screen.note("(the server was restarted and left the turn open; the next text resumes it)")
+	h.screen.note("(the server left the turn open; the next text resumes it)")
 	h.prompt()
 }
 

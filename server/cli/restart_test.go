@@ -115,6 +115,47 @@ func TestAChatOverAKilledServerShowsEachPieceOfTheLogOnce(t *testing.T) {
 	}
 }
 
+// A text that waits for the next step when the server dies reached the disk without
+// its sender knowing; sent again it must bring the turn back to life.
+func TestSendOverAKilledServerEndsThoughItsTextWaitedInATurnOfSomebodyElse(t *testing.T) {
+	url := serverFolder(t)
+	server := startServer(t, url)
+	a, err := client.Dial(t.Context(), url, testToken, "main", client.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close()
+	if _, err := a.Inject("think 400", true, ""); err != nil {
+		t.Fatal(err)
+	}
+	a.Subscribe(0)
+	for m, err := range a.Messages(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if e, ok := m.(client.Event); ok && e.Type == event.AssistantChunkType {
+			break
+		}
+	}
+	var stdout, stderr safeBuffer
+	code := make(chan int, 1)
+	go func() {
+		code <- Main([]string{"send", "main", "read hello.txt"}, Program{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
+	}()
+	waitFor(t, &stdout, "Thought 100 of 400.") // long after the text was queued
+	server.Process.Kill()
+	server.Wait()
+	startServer(t, url)
+	select {
+	case got := <-code:
+		if got != 0 || !strings.Contains(stdout.String(), "Hello, reader.") {
+			t.Errorf("exit %d: %s\n%s", got, stdout.String(), stderr.String())
+		}
+	case <-time.After(patience):
+		t.Fatalf("send did not end: %s\n%s", stdout.String(), stderr.String())
+	}
+}
+
 // streamed joins every piece of an answer in the log of main, without line ends.
 func streamed(t *testing.T, url string) string {
 	t.Helper()

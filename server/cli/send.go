@@ -86,7 +86,7 @@ func (s *sendCommand) follow(ctx context.Context, p *Program, a *client.Agent) e
 		}
 		if f.read && open.left() { // had it not been read, the inject would resume the turn
 			screen.endLine()
-			return errors.New("the server was restarted and left the turn open; the next text resumes it")
+			return errors.New("the server left the turn open; the next text resumes it")
 		}
 	}
 	return nil

@@ -209,7 +209,7 @@ func TestChatResumesWithItsNextLineATurnThatARestartLeftOpen(t *testing.T) {
 		p.event("turn/end", `{"status":"completed"}`)
 	})
 	code, stdout, stderr := call(t, strings.NewReader("one\ntwo\n"), "chat", "main", "--url", url, "--token", "t")
-	if code != 0 || !strings.HasPrefix(stdout, "Half\n(the server was restarted") || !strings.HasSuffix(stdout, "Whole\n") {
+	if code != 0 || !strings.HasPrefix(stdout, "Half\n(the server left the turn open") || !strings.HasSuffix(stdout, "Whole\n") {
 		t.Errorf("exit %d, stdout %q, stderr %q", code, stdout, stderr)
 	}
 }

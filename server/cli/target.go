@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"os/signal"
@@ -30,8 +31,10 @@ func (t *target) dial(ctx context.Context, c *commands, agent string) (*client.A
 	switch {
 	case errors.Is(err, client.ErrUnauthorized):
 		return nil, fmt.Errorf("%s does not accept this token for %s; look at --token, HITCHPOST_TOKEN and the token's agents", address, agent)
-	case err != nil:
+	case errors.As(err, new(*net.OpError)):
 		return nil, fmt.Errorf("%s: %w; is `hitchpost serve` running there?", address, err)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", address, err)
 	}
 	return a, nil
 }

@@ -121,18 +121,36 @@ func TestTheWaitsDoubleAndStartOverOnlyAtHello(t *testing.T) {
 	greet := func(p *peer) { p.hello(0, "L"); p.close(websocket.StatusGoingAway) }
 	s := newServer(t, greet, refuse, refuse, refuse, refuse, greet, func(p *peer) { p.hello(0, "L"); p.stay() })
 	a := dial(t, s, Options{MinWait: 2 * time.Millisecond, MaxWait: 8 * time.Millisecond})
-	var waits []time.Duration
-	for len(waits) < 6 {
-		if lost, ok := next(t, a).(Lost); ok {
-			waits = append(waits, lost.Wait)
+	checkWaits(t, a, 2, 4, 8, 8, 8, 2)
+}
+
+// checkWaits compares the next waits with the most that they may be, in milliseconds.
+func checkWaits(t *testing.T, a *Agent, most ...time.Duration) {
+	t.Helper()
+	for i := 0; i < len(most); {
+		lost, ok := next(t, a).(Lost)
+		if !ok {
+			continue
 		}
-	}
-	for i, most := range []time.Duration{2, 4, 8, 8, 8, 2} {
-		most *= time.Millisecond
-		if waits[i] < most/2 || waits[i] > most {
-			t.Errorf("wait %d = %s, want between %s and %s", i, waits[i], most/2, most)
+		if m := most[i] * time.Millisecond; lost.Wait < m/2 || lost.Wait > m {
+			t.Errorf("wait %d = %s, want between %s and %s", i, lost.Wait, m/2, m)
 		}
+		i++
 	}
+}
+
+// A server with a full disk greets, takes the inject, fails and closes; sent again at
+// once it would fail as fast, and each time write a line into its log.
+func TestTheWaitsGoOnDoublingWhileTheServerFailsBehindItsHello(t *testing.T) {
+	fail := func(p *peer) {
+		p.hello(0, "L")
+		p.error("internal", "the disk is full")
+		p.close(websocket.StatusInternalError)
+	}
+	leave := func(p *peer) { p.hello(0, "L"); p.close(websocket.StatusGoingAway) }
+	s := newServer(t, fail, fail, fail, leave, func(p *peer) { p.hello(0, "L"); p.stay() })
+	a := dial(t, s, Options{MinWait: 2 * time.Millisecond, MaxWait: 8 * time.Millisecond})
+	checkWaits(t, a, 2, 4, 8, 2)
 }
 
 func TestCloseEndsEverythingWhateverItIsDoing(t *testing.T) {

@@ -19,7 +19,7 @@
 //  2. Events of an earlier subscription never come after a later Subscribe returned.
 //  3. A lost connection is made again, whatever ended it: the network, lagged, a
 //     restart. The waits double from MinWait to MaxWait, with jitter, and start over
-//     only at a hello.
+//     only at a hello that an `internal` does not follow.
 //  4. After superseded and unauthorized it is not made again: Next says so.
 //  5. A cursor is never used on another log: a new log_id, or a log that ends before
 //     what was read, ends the Agent with ErrAnotherLog.

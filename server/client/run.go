@@ -19,6 +19,9 @@ func (a *Agent) run(conn *websocket.Conn, hello Hello) {
 	wait := a.options.MinWait
 	for {
 		err := a.serve(conn, hello)
+		if trouble := (*ServerError)(nil); !errors.As(err, &trouble) || trouble.Code != CodeInternal {
+			wait = a.options.MinWait // only a hello leads here, and one of a server in trouble counts for nothing
+		}
 		for conn = nil; conn == nil; {
 			if final := (*finalError)(nil); errors.As(err, &final) {
 				a.end(final.error)
@@ -33,7 +36,6 @@ func (a *Agent) run(conn *websocket.Conn, hello Hello) {
 			}
 			conn, hello, err = a.connect(a.life)
 		}
-		wait = a.options.MinWait // only a hello does this
 		a.install(conn, hello)
 	}
 }
