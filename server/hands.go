@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -155,7 +156,8 @@ func (h *hands) Close() error {
 }
 
 // ownFiles are the server's own, which no tool may reach, although the workspace is
-// the folder that they lie in by default.
+// the folder that they lie in by default. The configuration is one of them also while
+// there is none: the next start would read what an agent put there.
 func ownFiles(cfg *config.Config) []string {
 	own := []string{filepath.Join(filepath.Dir(cfg.Database), config.TokenFile)}
 	databases := []string{cfg.Database}
@@ -167,10 +169,9 @@ func ownFiles(cfg *config.Config) []string {
 			own = append(own, path+suffix)
 		}
 	}
-	for _, path := range []string{cfg.File, cfg.TLSKey} {
-		if path != "" {
-			own = append(own, path)
-		}
+	own = append(own, cmp.Or(cfg.File, config.FileName))
+	if cfg.TLSKey != "" {
+		own = append(own, cfg.TLSKey)
 	}
-	return own
+	return append(own, cfg.SecretFiles...)
 }
