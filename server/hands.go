@@ -9,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"hitchpost/server/config"
@@ -28,6 +29,8 @@ type hands struct {
 	roster atomic.Pointer[tool.Set]
 	log    *slog.Logger
 	closes []func() error
+
+	listing sync.Mutex // is held while the roster is made anew
 }
 
 // openHands opens every tool that the configuration and this machine allow, beside
@@ -102,6 +105,8 @@ func ProbeMCP(ctx context.Context, cfg *config.Config, log *slog.Logger) ([]mcp.
 // list makes the roster anew. What MCP servers offer cannot spoil it: their tools
 // have names of their own, and each was checked when it was listed.
 func (h *hands) list() {
+	h.listing.Lock() // what was read last is stored last
+	defer h.listing.Unlock()
 	set, err := tool.NewSet(slices.Concat(h.tools, h.mounts.Tools()))
 	if err != nil {
 		h.log.Error("the roster of tools stays as it was", "err", err)
@@ -122,9 +127,7 @@ func (h *hands) Ready(ctx context.Context) error {
 // openShell adds Bash, where it can be had. Without a sandbox it always asks, so
 // where nothing asks it is offered only if the operator wrote that down.
 func (h *hands) openShell(cfg *config.Config, log *slog.Logger) error {
-	box, err := sandbox.New(sandbox.Config{
-		Mode: cfg.Tools.Sandbox, Workspace: cfg.Tools.Workspace, Network: cfg.Tools.Network, Protected: ownFiles(cfg),
-	})
+	box, err := sandboxOf(cfg)
 	if err != nil {
 		return err
 	}
@@ -141,6 +144,21 @@ func (h *hands) openShell(cfg *config.Config, log *slog.Logger) error {
 	h.closes = append(h.closes, func() error { sh.CloseAll(); return nil })
 	h.tools = append(h.tools, sh.Tools()...)
 	return nil
+}
+
+func sandboxOf(cfg *config.Config) (*sandbox.Sandbox, error) {
+	return sandbox.New(sandbox.Config{
+		Mode: cfg.Tools.Sandbox, Workspace: cfg.Tools.Workspace, Network: cfg.Tools.Network, Protected: ownFiles(cfg),
+	})
+}
+
+// ProbeSandbox says in words what would hold commands, and fails as a start would.
+func ProbeSandbox(cfg *config.Config) (string, error) {
+	box, err := sandboxOf(cfg)
+	if err != nil {
+		return "", err
+	}
+	return box.String(), nil
 }
 
 // Tools is the roster that models are offered from.
