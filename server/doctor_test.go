@@ -45,3 +45,22 @@ command = ["there-is-no-such-command"]
 		}
 	}
 }
+
+// TestDoctorTellsWhatHoldsCommandsAsTheServerWouldRunThem: what the configuration says
+// counts, and not what the machine could do.
+func TestDoctorTellsWhatHoldsCommandsAsTheServerWouldRunThem(t *testing.T) {
+	for name, c := range map[string]struct {
+		config, want string
+		code         int
+	}{
+		"switched off": {"[tools]\nsandbox = \"none\"", `note  sandbox: commands are not contained`, 0},
+		"no workspace": {"[tools]\nworkspace = [\"nowhere\"]", `fault sandbox: workspace nowhere: `, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			out, errs, code := newPlace(t, c.config).run("doctor")
+			if code != c.code || !strings.Contains(out, c.want) {
+				t.Errorf("exit %d\n%s\n%s", code, out, errs)
+			}
+		})
+	}
+}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"sync"
 	"sync/atomic"
 
 	"hitchpost/server/config"
@@ -27,6 +29,8 @@ type hands struct {
 	roster atomic.Pointer[tool.Set]
 	log    *slog.Logger
 	closes []func() error
+
+	listing sync.Mutex // is held while the roster is made anew
 }
 
 // openHands opens every tool that the configuration and this machine allow, beside
@@ -101,6 +105,8 @@ func ProbeMCP(ctx context.Context, cfg *config.Config, log *slog.Logger) ([]mcp.
 // list makes the roster anew. What MCP servers offer cannot spoil it: their tools
 // have names of their own, and each was checked when it was listed.
 func (h *hands) list() {
+	h.listing.Lock() // what was read last is stored last
+	defer h.listing.Unlock()
 	set, err := tool.NewSet(slices.Concat(h.tools, h.mounts.Tools()))
 	if err != nil {
 		h.log.Error("the roster of tools stays as it was", "err", err)
@@ -121,9 +127,7 @@ func (h *hands) Ready(ctx context.Context) error {
 // openShell adds Bash, where it can be had. Without a sandbox it always asks, so
 // where nothing asks it is offered only if the operator wrote that down.
 func (h *hands) openShell(cfg *config.Config, log *slog.Logger) error {
-	box, err := sandbox.New(sandbox.Config{
-		Mode: cfg.Tools.Sandbox, Workspace: cfg.Tools.Workspace, Network: cfg.Tools.Network, Protected: ownFiles(cfg),
-	})
+	box, err := sandboxOf(cfg)
 	if err != nil {
 		return err
 	}
@@ -142,6 +146,21 @@ func (h *hands) openShell(cfg *config.Config, log *slog.Logger) error {
 	return nil
 }
 
+func sandboxOf(cfg *config.Config) (*sandbox.Sandbox, error) {
+	return sandbox.New(sandbox.Config{
+		Mode: cfg.Tools.Sandbox, Workspace: cfg.Tools.Workspace, Network: cfg.Tools.Network, Protected: ownFiles(cfg),
+	})
+}
+
+// ProbeSandbox says in words what would hold commands, and fails as a start would.
+func ProbeSandbox(cfg *config.Config) (string, error) {
+	box, err := sandboxOf(cfg)
+	if err != nil {
+		return "", err
+	}
+	return box.String(), nil
+}
+
 // Tools is the roster that models are offered from.
 func (h *hands) Tools() *tool.Set { return h.roster.Load() }
 
@@ -155,7 +174,8 @@ func (h *hands) Close() error {
 }
 
 // ownFiles are the server's own, which no tool may reach, although the workspace is
-// the folder that they lie in by default.
+// the folder that they lie in by default. The configuration is one of them also while
+// there is none: the next start would read what an agent put there.
 func ownFiles(cfg *config.Config) []string {
 	own := []string{filepath.Join(filepath.Dir(cfg.Database), config.TokenFile)}
 	databases := []string{cfg.Database}
@@ -167,10 +187,9 @@ func ownFiles(cfg *config.Config) []string {
 			own = append(own, path+suffix)
 		}
 	}
-	for _, path := range []string{cfg.File, cfg.TLSKey} {
-		if path != "" {
-			own = append(own, path)
-		}
+	own = append(own, cmp.Or(cfg.File, config.FileName))
+	if cfg.TLSKey != "" {
+		own = append(own, cfg.TLSKey)
 	}
-	return own
+	return append(own, cfg.SecretFiles...)
 }

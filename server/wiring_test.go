@@ -11,6 +11,7 @@ import (
 	"hitchpost/server/config"
 	"hitchpost/turn/redact"
 	"hitchpost/turn/tool"
+	"hitchpost/turn/tool/sandbox"
 )
 
 // opened is the roster of a configuration.
@@ -107,4 +108,79 @@ func TestConfiguredKeysAndPatternsAreMasked(t *testing.T) {
 	if Masks(config.ZeroConfig()) != nil {
 		t.Error("there is nothing to mask, and masking has a cost")
 	}
+}
+
+// TestNoToolReachesTheFilesThatSecretsAreReadFrom: file:PATH beside the workspace's own
+// files is as much a secret as the text itself.
+func TestNoToolReachesTheFilesThatSecretsAreReadFrom(t *testing.T) {
+	t.Chdir(t.TempDir())
+	for name, text := range map[string]string{
+		"laptop.token": "SECRET-token-0123456789", "key": "SECRET-key", "bearer": "SECRET-bearer",
+		"my.toml": `[[tokens]]
+name = "laptop"
+token = "file:laptop.token"
+[providers.far]
+api = "openai"
+base_url = "https://far.example.org/v1"
+api_key = "file:key"
+[mcp.tracker]
+url = "http://127.0.0.1:1/mcp"
+bearer = "file:bearer"
+`,
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cfg, err := config.Load("my.toml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tools := opened(t, cfg)
+	for _, name := range []string{"laptop.token", "key", "bearer", "my.toml"} {
+		if got := callTool(t, tools, "Read", map[string]string{"file_path": name}); !strings.Contains(got, "server's own files") {
+			t.Errorf("Read %s: %s", name, got)
+		}
+		if got := callTool(t, tools, "Bash", map[string]string{"command": "cat " + name}); strings.Contains(got, "SECRET") && holds(t) {
+			t.Errorf("Bash reads %s: %s", name, got)
+		}
+	}
+}
+
+// TestAnAgentCannotMakeTheConfigurationOfTheNextStart: a server without one would read
+// there what commands to start.
+func TestAnAgentCannotMakeTheConfigurationOfTheNextStart(t *testing.T) {
+	t.Chdir(t.TempDir())
+	tools := opened(t, config.ZeroConfig())
+	got := callTool(t, tools, "Write", map[string]string{"file_path": config.FileName, "content": "[mcp.x]\ncommand = [\"anything\"]\n"})
+	if !strings.Contains(got, "server's own files") {
+		t.Errorf("Write: %s", got)
+	}
+	callTool(t, tools, "Bash", map[string]string{"command": "echo >" + config.FileName})
+	if _, err := os.Stat(config.FileName); err == nil && holds(t) {
+		t.Error("a command made it")
+	}
+}
+
+// callTool is the text of a tool's result, or of its error.
+func callTool(t *testing.T, tools *tool.Set, name string, args map[string]string) string {
+	t.Helper()
+	run, ok := tools.Lookup(name)
+	if !ok {
+		t.Fatalf("no tool %s", name)
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r tool.Runner
+	res := r.Run(t.Context(), run, tool.Call{Session: "s", Args: text}, tool.Limits{})
+	return string(res.Content) + res.Error
+}
+
+// holds tells whether commands are contained on this machine.
+func holds(t *testing.T) bool {
+	t.Helper()
+	box, err := sandbox.New(sandbox.Config{Workspace: []string{t.TempDir()}})
+	return err == nil && box.Holds()
 }

@@ -14,7 +14,6 @@ import (
 	"hitchpost/server"
 	"hitchpost/server/config"
 	"hitchpost/store"
-	"hitchpost/turn/tool/sandbox"
 )
 
 type doctorCommand struct {
@@ -47,7 +46,7 @@ func (d *doctorCommand) Run(ctx context.Context, p *Program, c *commands) error 
 		file = "none, the defaults hold"
 	}
 	found := slices.Concat(
-		[]finding{{"configuration", statusOK, file}, database(ctx, cfg), {"sandbox", statusNote, sandbox.Probe().String()}},
+		[]finding{{"configuration", statusOK, file}, database(ctx, cfg), containment(cfg)},
 		modelServers(ctx, cfg), mcpServers(ctx, cfg, p), localModels(ctx),
 	)
 	if d.JSON {
@@ -82,6 +81,15 @@ func database(ctx context.Context, cfg *config.Config) finding {
 		return finding{what, statusFault, err.Error()}
 	}
 	return finding{what, statusOK, fmt.Sprintf("%d sessions, %d events, whole", r.Sessions, r.Events)}
+}
+
+// containment is what would hold the commands of Bash.
+func containment(cfg *config.Config) finding {
+	says, err := server.ProbeSandbox(cfg)
+	if err != nil {
+		return finding{"sandbox", statusFault, err.Error()}
+	}
+	return finding{"sandbox", statusNote, says}
 }
 
 // modelServers asks each configured provider for an answer, of whatever kind; no key is sent.

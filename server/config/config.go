@@ -2,7 +2,8 @@ package config
 
 // Config is one configuration, complete and valid. Durations are never negative.
 type Config struct {
-	File string `toml:"-"` // where it was read from, "" without a file
+	File        string   `toml:"-"` // where it was read from, "" without a file
+	SecretFiles []string `toml:"-"` // what its tokens and keys were read from by file:PATH
 
 	Listen               string   `toml:"listen"`   // host:port
 	Database             string   `toml:"database"` // path

@@ -36,6 +36,9 @@ func (r *report) put(found any, dst reflect.Value, key string) {
 		if err := own.set(found); err != nil {
 			r.add(key, "%v", err)
 		}
+		if text, ok := found.(string); ok && strings.HasPrefix(text, filePrefix) {
+			r.secretFiles = append(r.secretFiles, strings.TrimPrefix(text, filePrefix))
+		}
 		return
 	}
 	switch dst.Kind() {

@@ -64,7 +64,7 @@ func parse(path, source string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read %s: %w", path, err)
 	}
-	c.File = path
+	c.File, c.SecretFiles = path, r.secretFiles
 	_, c.Tools.SandboxWritten = r.lines["tools.sandbox"]
 	if r.lines != nil { // it is TOML
 		r.validate(c)

@@ -37,8 +37,9 @@ func (e *Error) Error() string {
 
 // report collects problems while a file is read.
 type report struct {
-	lines    map[string]int // of each key
-	problems []Problem
+	lines       map[string]int // of each key
+	problems    []Problem
+	secretFiles []string // that secrets were read from
 }
 
 func (r *report) add(key, format string, args ...any) {

@@ -131,6 +131,9 @@ func digestOf(secret string) (auth.Digest, error) {
 // minToken is the least length of a token, in bytes.
 const minToken = 8
 
+// filePrefix begins a secret that is kept in a file.
+const filePrefix = "file:"
+
 // maxSecretFile bounds what file:PATH may hold, in bytes.
 const maxSecretFile = 64 << 10
 
@@ -148,7 +151,7 @@ func readSecret(v any) (string, error) {
 		}
 		return secret, nil
 	}
-	if path, ok := strings.CutPrefix(text, "file:"); ok {
+	if path, ok := strings.CutPrefix(text, filePrefix); ok {
 		return readSecretFile(path)
 	}
 	if text == "" {

@@ -40,6 +40,9 @@ func (w *Workspace) target(p place, create bool) (*target, error) {
 	}
 	parent := filepath.Dir(p.rel)
 	if create {
+		if w.claimed(p) {
+			return nil, fmt.Errorf("%s %w", w.show(p), errHidden)
+		}
 		if err := p.dir.root.MkdirAll(parent, 0o777); err != nil {
 			return nil, w.unwritable(p, err)
 		}
@@ -53,6 +56,18 @@ func (w *Workspace) target(p place, create bool) (*target, error) {
 		return nil, err
 	}
 	return t, nil
+}
+
+// claimed tells whether the path, or a directory on the way that is yet to be made, has
+// the name of a hidden file.
+func (w *Workspace) claimed(p place) bool {
+	for rel := p.rel; rel != "."; rel = filepath.Dir(rel) {
+		parent, err := p.dir.root.Stat(filepath.Dir(rel))
+		if err == nil && w.hidden.claims(parent, filepath.Base(rel)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (t *target) close() { t.parent.Close() }

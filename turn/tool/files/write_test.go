@@ -195,6 +195,23 @@ func TestTheServersOwnFilesAreReachedByNoTool(t *testing.T) {
 	}
 }
 
+// Guarantee 8: SQLite, say, opens no database beside which a folder has the name of its journal.
+func TestNoFolderTakesTheNameOfOneOfTheServersOwnFiles(t *testing.T) {
+	dir := tree(t, map[string]string{"sub/": "", "alias": "-> sub"})
+	w, err := Open([]string{dir}, filepath.Join(dir, "hitchpost.db-journal"), filepath.Join(dir, "sub", "token"))
+	must(t, err)
+	t.Cleanup(func() { must(t, w.Close()) })
+	for _, name := range []string{"hitchpost.db-journal/x", "Hitchpost.DB-journal/deep/x", "sub/token/x", "alias/token/x"} {
+		got := w.call(t, t.Context(), "Write", args{"file_path": name, "content": "x"})
+		expect(t, name, got, "error: "+name+" is one of the server's own files, which no tool may reach")
+	}
+	for _, name := range []string{"hitchpost.db-journal", "Hitchpost.DB-journal", "sub/token"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s was made", name)
+		}
+	}
+}
+
 func TestAChangeIsShownAsADiff(t *testing.T) {
 	dir := tree(t, map[string]string{"f.txt": "1\n2\n3\n4\n5\n6\n"})
 	w := workspace(t, dir)

@@ -304,6 +304,17 @@ func TestAShellReachesWhatOtherToolsPutBesideProtectedFiles(t *testing.T) {
 	expect(t, "what a job printed before", b.run("cat ../newest"), "from a job\nnewest\n[exit code 0]")
 }
 
+// Guarantee 10: what a shell has in its variables is longer than what is kept of an
+// output, and no part of it may be run as a command.
+func TestAShellWithLargeVariablesIsReplacedWhole(t *testing.T) {
+	dir, protected := home(t)
+	b := lockedIn(t, dir, func(c *sandbox.Config, _ *Options) { c.Protected = protected })
+	b.run("cd src; big=$(for i in {1..9000}; do echo \"echo '$i' >>leaked\"; done); small=here")
+	must(t, os.WriteFile(filepath.Join(dir, "new"), []byte("new\n"), 0o644))
+	expect(t, "everything", b.run(`cat ../new; echo ${#big} $small; pwd; ls leaked* ../leaked* 2>/dev/null`),
+		"new\n187892 here\n"+dir+"/src\n[exit code 2]")
+}
+
 func TestACommandInheritsNoDescriptorOfOurs(t *testing.T) {
 	leak, err := os.Open("/")
 	must(t, err)
