@@ -53,7 +53,7 @@
 //
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
-// request), batch.go (its calls), progress.go (what they print), approval.go, inbox.go, cancel.go, command.go,
+// request), batch.go (its calls), progress.go (what they print), approval.go, inbox.go, continue.go, cancel.go, command.go,
 // title.go, compact.go and summary.go, restart.go, usage.go,
 // task.go, mask.go.
 package turn

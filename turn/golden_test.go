@@ -142,6 +142,8 @@ func (w *world) run(verb, rest string) error {
 		w.logged(event.Type(rest))
 	case "wake":
 		return w.agent.Inject(ctx, Inject{Text: rest, Wake: true})
+	case "continue":
+		return w.agent.Continue(ctx)
 	case "inject":
 		return w.agent.Inject(ctx, Inject{Text: rest})
 	case "inject-id":
