@@ -23,6 +23,8 @@ type Agent struct {
 	def    string // name of its definition
 	refs   int    // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
 
+	watchers watchers // of halts
+
 	mail struct {
 		sync.Mutex
 		waiting []func()
@@ -228,6 +230,7 @@ func (a *Agent) halt(err error) {
 	a.st, a.titling = nil, false
 	a.work = work{}
 	a.rest()
+	a.watchers.tell(&AppendError{err})
 }
 
 // cut ends the model requests and the tools under way; what they still report is ignored.

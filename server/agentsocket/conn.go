@@ -18,6 +18,7 @@ type conn struct {
 	agentID string
 	token   *auth.Token
 	release func() // from the keyring
+	unwatch func() // of halts
 
 	mu  sync.Mutex    // held while events of a subscription are queued, and while it is replaced
 	sub *subscription // nil before the first subscribe
@@ -84,6 +85,7 @@ func (c *conn) Ended(cause *wsconn.Cause) {
 func (c *conn) giveBack() {
 	c.server.leave(c)
 	c.release()
+	c.unwatch()
 	if c.sub != nil {
 		c.sub.reader.Close()
 	}

@@ -98,6 +98,7 @@ func (s *Server) admit(r *http.Request, ws *wsconn.Conn, token *auth.Token, agen
 		return
 	}
 	c.release = release
+	c.unwatch = agent.OnHalt(func(err error) { ws.End(farewell(c.log(), err)) })
 	hello, err := c.hello(r.Context(), auth.Offers(r))
 	if err != nil {
 		c.giveBack()
