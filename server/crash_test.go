@@ -291,8 +291,11 @@ func newCompletions(t *testing.T, replies []string) *completions {
 type chatMessage struct {
 	Role      string
 	Content   any
-	CallID    string                `json:"tool_call_id"`
-	ToolCalls []struct{ ID string } `json:"tool_calls"`
+	CallID    string `json:"tool_call_id"`
+	ToolCalls []struct {
+		ID       string
+		Function struct{ Name, Arguments string }
+	} `json:"tool_calls"`
 }
 
 func (c *completions) ServeHTTP(w http.ResponseWriter, r *http.Request) {

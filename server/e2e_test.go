@@ -25,7 +25,7 @@ type line struct {
 	Type    event.Type
 	Payload struct {
 		ID, Text, Status, Name string
-		Error                  *string
+		Error                  *json.RawMessage
 	}
 	raw string
 }

@@ -32,10 +32,10 @@ func (w *world) batches(turns int) {
 	}
 }
 
-// TestACompactionCutsNoCallFromItsResult, whatever its length, and however often the
+// TestA03ACompactionCutsNoCallFromItsResult, whatever its length, and however often the
 // request for the summary was too long itself: every request is whole, and the summary
 // stands for exactly what was read to make it. Guarantee 12.
-func TestACompactionCutsNoCallFromItsResult(t *testing.T) {
+func TestA03ACompactionCutsNoCallFromItsResult(t *testing.T) {
 	for turns := 1; turns <= 6; turns++ {
 		for refusals := range 4 {
 			t.Run(fmt.Sprintf("%d_turns_%d_refusals", turns, refusals), func(t *testing.T) {
@@ -65,9 +65,9 @@ func TestACompactionCutsNoCallFromItsResult(t *testing.T) {
 	}
 }
 
-// TestAHistoryWithTwoDeathsInItIsWhole: a process died while a call ran and another one
+// TestA02AHistoryWithTwoDeathsInItIsWhole: a process died while a call ran and another one
 // in the turn that resumed it; turns and a compaction behind that see no hole.
-func TestAHistoryWithTwoDeathsInItIsWhole(t *testing.T) {
+func TestA02AHistoryWithTwoDeathsInItIsWhole(t *testing.T) {
 	w := newWorld(t)
 	w.define(func(d *Definition) { d.Models[RoleCompactor] = "demo/short" })
 	w.play(`model call:c1:fast:{} call:c2:once:{"gate":"g1"}
@@ -141,9 +141,9 @@ func checkCheckpoint(t *testing.T, log []store.Event, asked []model.Request) {
 	}
 }
 
-// TestAnOverflowThatNothingMendsEndsInAFewRequests: one try of the summary when it is
+// TestA04AnOverflowThatNothingMendsEndsInAFewRequests: one try of the summary when it is
 // useless, a few when it does not fit, and never a second compaction in a turn.
-func TestAnOverflowThatNothingMendsEndsInAFewRequests(t *testing.T) {
+func TestA04AnOverflowThatNothingMendsEndsInAFewRequests(t *testing.T) {
 	w := newWorld(t)
 	w.define(func(d *Definition) { d.Models[RoleCompactor] = "demo/short" })
 	w.batches(40)

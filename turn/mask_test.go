@@ -252,3 +252,39 @@ func TestAProvidersOwnDataWithASecretInItIsLeftOut(t *testing.T) {
 		}
 	}
 }
+
+// TestASecretSplitOverOutputIsInNoProgress: guarantee 15, at every position, also where
+// the output ends inside it.
+func TestASecretSplitOverOutputIsInNoProgress(t *testing.T) {
+	w := maskingWorld(t)
+	var pieces []string
+	speak := tool.Tool{Name: "speak", Schema: json.RawMessage(`{"type":"object"}`), Approval: tool.Never, Run: func(_ context.Context, c tool.Call) tool.Result {
+		for _, piece := range pieces {
+			c.Progress(piece)
+		}
+		return tool.Text(strings.Join(pieces, ""))
+	}}
+	set, err := tool.NewSet([]tool.Tool{speak})
+	w.must(err)
+	w.cfg.Tools = func() *tool.Set { return set }
+	w.host.Reload(w.cfg)
+	for i := range len(secret) + 1 {
+		pieces = []string{"the key: ", secret[:i], secret[i:], ", and ", secret[:i]}
+		w.replies([]act{{call: &model.Call{ID: fmt.Sprintf("c%d", i), Name: "speak", Args: json.RawMessage(`{}`)}}}, []act{{text: "done"}})
+		w.play("wake go\nidle")
+	}
+	w.leaks()
+	shown := map[string]string{}
+	for _, ev := range w.log() {
+		if event.Type(ev.Type) == event.ToolProgressType {
+			var p event.ToolProgress
+			mustUnmarshal(t, ev.Payload, &p)
+			shown[p.ID] += p.Text
+		}
+	}
+	for i := range len(secret) + 1 {
+		if got := shown[fmt.Sprintf("c%d", i)]; !strings.HasPrefix(got, "the key: [masked secret], and ") {
+			t.Errorf("split at %d: %q", i, got)
+		}
+	}
+}

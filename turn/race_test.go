@@ -34,9 +34,9 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// TestNoBurstOfWakesStartsTwoTurnsOrDropsAText: guarantee 4, and Agent Socket v1,
+// TestA16NoBurstOfWakesStartsTwoTurnsOrDropsAText: guarantee 4, and Agent Socket v1,
 // inject: no wake is ever dropped.
-func TestNoBurstOfWakesStartsTwoTurnsOrDropsAText(t *testing.T) {
+func TestA16NoBurstOfWakesStartsTwoTurnsOrDropsAText(t *testing.T) {
 	t.Parallel()
 	const texts = 20
 	w := newWorld(t)

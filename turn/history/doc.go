@@ -10,4 +10,5 @@
 //  3. A message with nothing in it is left out.
 //  4. Project of the same events is the same messages; of a prefix, up to the last
 //     message's unanswered calls, a prefix of them.
+//  5. The arguments of a call are a JSON object, with the digits that it was logged with.
 package history

@@ -1,6 +1,7 @@
 package history
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -94,7 +95,7 @@ func (p *projection) reply(reply event.AssistantMessage) {
 		case event.PartText:
 			m.Text += part.Text
 		case event.PartToolCall:
-			m.Calls = append(m.Calls, model.Call{ID: part.ID, Name: part.Name, Args: part.Args})
+			m.Calls = append(m.Calls, model.Call{ID: part.ID, Name: part.Name, Args: object(part.Args)})
 		}
 	}
 	if m.Text == "" && len(m.Calls) == 0 {
@@ -105,6 +106,15 @@ func (p *projection) reply(reply event.AssistantMessage) {
 		p.unheard[c.ID] = len(p.messages)
 		p.messages = append(p.messages, model.Message{Role: model.ToolRole, CallID: c.ID, Text: noResult, IsError: true})
 	}
+}
+
+// object is the arguments of a call as every provider takes them. Our own are objects;
+// those of an imported log may be anything.
+func object(args json.RawMessage) json.RawMessage {
+	if !bytes.HasPrefix(bytes.TrimLeft(args, " \t\r\n"), []byte("{")) {
+		return json.RawMessage("{}")
+	}
+	return args
 }
 
 func (p *projection) answer(result event.ToolResult) error {
