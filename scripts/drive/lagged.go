@@ -15,8 +15,8 @@ import (
 
 const (
 	readers     = 9
-	laggedTurn  = "4000 8192" // 32 MB: more than the system's buffers hold
-	laggedEvent = 4000
+	laggedTurn  = "1000 8000" // 8 MB: more than the buffers of the system hold, less than an answer may have
+	laggedEvent = 1000
 )
 
 // lagged has ten agents stream at once; the client of one stops reading.
