@@ -110,9 +110,11 @@ func TestWakesInOneBurstStartOneTurnAndLoseNoText(t *testing.T) {
 	for i := range 20 {
 		burst = append(burst, fmt.Sprintf(`{"type":"inject","text":"text %d.","wake":true}`, i))
 	}
-	p.send(append(burst, subscribeFrom(1))...)
+	p.send(append(burst, `{"type":"cancel","reason":7}`)...)
+	p.refusal(CodeBadFrame) // so all the texts before it have been taken
 	<-w.model.reached
 	w.model.resume <- struct{}{}
+	p.send(subscribeFrom(1))
 	var all strings.Builder
 	for ends := 0; strings.Count(all.String(), "text ") < 20 || ends == 0; {
 		text := p.next()
