@@ -65,11 +65,12 @@ func (sh *shell) died(ctx context.Context) outcome {
 // the records go to; 4 is the way back to the output, whatever exec does to it. The
 // inner loop takes a break or continue of the command. Commands are not simply fed to
 // bash as its script: after a few syntax errors inside eval it would lose its footing.
+// Each builtin is called as one, since a command may give a function its name.
 const driver = `exec 4>&1
-while IFS= read -r -d '' __command; do
-	for __once in 1; do eval "$__command" </dev/null >&4 2>&4 3>&- 4>&-; done
+while IFS= builtin read -r -d '' __command; do
+	for __once in 1; do builtin eval "$__command" </dev/null >&4 2>&4 3>&- 4>&-; done
 	__code=$?
-	IFS= read -r -d '' __mark
+	IFS= builtin read -r -d '' __mark
 	builtin printf '%s %s\n' "$__mark" "$__code" >&3
 done`
 

@@ -12,10 +12,10 @@ import (
 // saveState prints bash code that brings a fresh shell to where this one is. Options
 // come last, so that none of them (errexit, say) meets what fails on the way, as setting
 // bash's own constants does. It goes to a file, since of an output the middle is left out.
-const saveState = `{ declare -p; declare -f; alias -p; trap -p; umask -p; printf 'cd -- %%q\n' "$PWD"; shopt -p; set +o; } 2>/dev/null >|%s`
+const saveState = `{ declare -p; declare -f; alias -p; trap -p; umask -p; printf 'builtin cd -- %%q\n' "$PWD"; shopt -p; set +o; } 2>/dev/null >|%s`
 
 // loadState runs that code. A trap on RETURN would take the end of source for its own.
-const loadState = `eval "$(<%s)"`
+const loadState = `builtin eval "$(<%s)"`
 
 // renew replaces a shell by one that reaches what has come to the folders that the
 // sandbox grants entry by entry, and carries directory, variables, functions and options

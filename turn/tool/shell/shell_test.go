@@ -163,3 +163,14 @@ func TestACommandThatCannotBeGivenToAShellIsRefusedByName(t *testing.T) {
 	expect(t, "long", b.run(long), "error: the command has 131073 bytes, at most 131072 are allowed: put it into a file")
 	expect(t, "as long as can be", b.run(long[1:]), "[exit code 0]")
 }
+
+// TestAFunctionNamedLikeABuiltinChangesNothingOfTheShellItself: what ran would run again
+// and again.
+func TestAFunctionNamedLikeABuiltinChangesNothingOfTheShellItself(t *testing.T) {
+	b := open(t)
+	for _, name := range []string{"read", "eval", "printf", "exec", "cd"} {
+		b.run(name+"() { true; }; echo x >>count-"+name, 2*time.Second)
+		expect(t, name, b.run("echo next; cat count-"+name), "next\nx\n[exit code 0]")
+		b.run("unset -f " + name)
+	}
+}
