@@ -1,8 +1,12 @@
 package turn
 
 import (
+	"context"
+	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // onDisk opens the world's file again, over a disk that the test can make fail.
@@ -39,4 +43,33 @@ func TestATextThatWasKeptIsNotRefusedForWhatFailsBehindIt(t *testing.T) {
 	if log := render(w.log()); strings.Count(log, "and this") != 1 {
 		t.Errorf("the text is not in the log once:\n%s", log)
 	}
+}
+
+// TestASessionThatNobodyCouldCreateIsRefusedByName: of two connections that create
+// it, the second finds the first one's in a transaction that then fails.
+func TestASessionThatNobodyCouldCreateIsRefusedByName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := w.onDisk()
+		d.hold()
+		d.fail(1, 1)
+		go func() { w.hold("busy").Release() }() // the disk is at work on it
+		time.Sleep(time.Second)
+		refused := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := w.host.Hold(context.Background(), "new", "me")
+				refused <- err
+			}()
+		}
+		synctest.Wait()
+		d.release()
+		for range 2 {
+			var failed *AppendError
+			if err := <-refused; !errors.As(err, &failed) {
+				t.Errorf("refused with %v, want an append that failed", err)
+			}
+		}
+		w.hold("new").Release()
+	})
 }
