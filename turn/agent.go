@@ -35,6 +35,7 @@ type Agent struct {
 	st      *state         // nil: to be read from the log
 	work    work           // decided, folded, not yet handed to the store
 	commits sync.WaitGroup // chunks on their way to the disk
+	kept    int            // counts the appends that were waited for and are durable
 	epoch   int            // counts reloads, so that an old failure is not taken for a new one
 
 	running    bool              // this process drives the open turn
@@ -121,10 +122,15 @@ func (a *Agent) obey(command func() error) error {
 	if err := a.ready(); err != nil {
 		return err
 	}
+	kept := a.kept
 	if err := command(); err != nil {
 		return err
 	}
-	return a.settle()
+	err := a.settle()
+	if a.kept > kept {
+		return nil // the command is on the disk with the first append; what failed behind it has stopped the turn
+	}
+	return err
 }
 
 // ready reads the state if it is not there: at first use, and after an append failed.
@@ -187,6 +193,9 @@ func (a *Agent) commit() error {
 	if w.err != nil {
 		a.halt(w.err)
 		return &AppendError{w.err}
+	}
+	if some {
+		a.kept++
 	}
 	asking.written(w.streamed)
 	return nil

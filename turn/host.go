@@ -112,10 +112,14 @@ func (h *Host) create(ctx context.Context, id, owner string) (store.Session, err
 	}
 	session := store.Session{ID: id, Owner: owner, Agent: def}
 	err := h.bear(ctx, session, event.SessionCreated{})
-	if errors.Is(err, store.ErrExists) { // another connection was first
-		return h.store.Session(ctx, id)
+	if !errors.Is(err, store.ErrExists) {
+		return session, err
 	}
-	return session, err
+	first, found := h.store.Session(ctx, id) // another connection was first
+	if errors.Is(found, store.ErrNotFound) {
+		return first, &AppendError{err} // in a transaction that has failed
+	}
+	return first, found
 }
 
 // bear creates a session with its first events.

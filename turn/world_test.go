@@ -208,7 +208,7 @@ func wholeLog(t *testing.T, log *store.Log) []store.Event {
 }
 
 // checkInvariants holds for every log, whatever happened to it.
-func checkInvariants(t *testing.T, log []store.Event) {
+func checkInvariants(t testing.TB, log []store.Event) {
 	t.Helper()
 	ids := map[string]bool{}
 	open, owed, text := false, map[string]bool{}, ""
@@ -265,7 +265,7 @@ func checkInvariants(t *testing.T, log []store.Event) {
 }
 
 // checkRequest holds for every request: each call is answered directly, in order.
-func checkRequest(t *testing.T, req model.Request) {
+func checkRequest(t testing.TB, req model.Request) {
 	t.Helper()
 	var owed []string
 	for i, m := range req.Messages {
@@ -289,7 +289,7 @@ func checkRequest(t *testing.T, req model.Request) {
 	}
 }
 
-func mustUnmarshal(t *testing.T, b []byte, v any) {
+func mustUnmarshal(t testing.TB, b []byte, v any) {
 	t.Helper()
 	if err := json.Unmarshal(b, v); err != nil {
 		t.Fatal(err)

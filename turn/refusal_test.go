@@ -1,0 +1,75 @@
+package turn
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// onDisk opens the world's file again, over a disk that the test can make fail.
+func (w *world) onDisk() *disk {
+	w.t.Helper()
+	w.stop()
+	d := newDisk(w.path, "", nil)
+	w.t.Cleanup(d.forget)
+	w.start()
+	return d
+}
+
+// TestATextThatWasKeptIsNotRefusedForWhatFailsBehindIt: the text that resumes a turn
+// is durable with the first append of the resume. A later one that fails stops the
+// turn; a sender who was told that nothing was kept would send the text again.
+// Guarantees 2 and 8.
+func TestATextThatWasKeptIsNotRefusedForWhatFailsBehindIt(t *testing.T) {
+	w := newWorld(t)
+	w.play(`model call:o1:once:{"gate":"g"}
+		wake go
+		await g`)
+	d := w.onDisk()
+	d.fail(1, 1)
+	if err := w.run("wake", "and this"); err != nil {
+		t.Errorf("the text was refused: %v", err)
+	}
+	if d.refusals() != 1 {
+		t.Fatalf("%d appends failed, want that behind the text's", d.refusals())
+	}
+	w.play(`status resumable
+		model "done"
+		wake still there?
+		ended`)
+	if log := render(w.log()); strings.Count(log, "and this") != 1 {
+		t.Errorf("the text is not in the log once:\n%s", log)
+	}
+}
+
+// TestASessionThatNobodyCouldCreateIsRefusedByName: of two connections that create
+// it, the second finds the first one's in a transaction that then fails.
+func TestASessionThatNobodyCouldCreateIsRefusedByName(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := w.onDisk()
+		d.hold()
+		d.fail(1, 1)
+		go func() { w.hold("busy").Release() }() // the disk is at work on it
+		time.Sleep(time.Second)
+		refused := make(chan error, 2)
+		for range 2 {
+			go func() {
+				_, err := w.host.Hold(context.Background(), "new", "me")
+				refused <- err
+			}()
+		}
+		synctest.Wait()
+		d.release()
+		for range 2 {
+			var failed *AppendError
+			if err := <-refused; !errors.As(err, &failed) {
+				t.Errorf("refused with %v, want an append that failed", err)
+			}
+		}
+		w.hold("new").Release()
+	})
+}
