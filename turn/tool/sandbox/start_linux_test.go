@@ -19,7 +19,7 @@ func start(t *testing.T, s *Sandbox, argv ...string) (string, int, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := s.Start(Command{Argv: argv, Env: []string{"PATH=/root/bin:/usr/bin:/bin", "HOME=/root", "A=1"}, Stdin: null, Output: w, Status: null})
+	p, err := s.Start(Command{Argv: argv, Env: []string{"PATH=/home/none/bin:/usr/bin:/bin", "HOME=/root", "A=1"}, Stdin: null, Output: w, Status: null})
 	w.Close()
 	null.Close()
 	if err != nil {
@@ -77,7 +77,7 @@ func TestPathKeepsOnlyWhatCanBeReached(t *testing.T) {
 	if out, code, _ := start(t, box(t, Config{}), "/bin/sh", "-c", command); out != "/usr/bin:/bin 1\n" || code != 0 {
 		t.Errorf("code %d, %q", code, out)
 	}
-	if out, code, _ := start(t, box(t, Config{Mode: None}), "/bin/sh", "-c", command); out != "/root/bin:/usr/bin:/bin 1\n" || code != 1 {
+	if out, code, _ := start(t, box(t, Config{Mode: None}), "/bin/sh", "-c", command); out != "/home/none/bin:/usr/bin:/bin 1\n" || code != 1 {
 		t.Errorf("mode none: code %d, %q", code, out)
 	}
 }
