@@ -6,156 +6,187 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
 )
 
-// log is events of the given types and payloads, in turns.
-func log(typesAndPayloads ...string) []store.Event {
-	var events []store.Event
-	for i := 0; i < len(typesAndPayloads); i += 2 {
-		events = append(events, store.Event{Seq: int64(i / 2), Type: typesAndPayloads[i], Payload: []byte(typesAndPayloads[i+1])})
+// log makes events of payloads, as they stand in a log.
+func log(t *testing.T, payloads ...event.Payload) []store.Event {
+	t.Helper()
+	var out []store.Event
+	for i, p := range payloads {
+		body, err := event.Encode(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, store.Event{Seq: int64(i), ID: fmt.Sprintf("%016x", i), Type: string(p.EventType()), Payload: body})
 	}
-	return events
+	return out
 }
 
-const (
-	said    = string(event.UserMessageType)
-	replied = string(event.AssistantMessageType)
-	result  = string(event.ToolResultType)
-	begun   = string(event.StepStartType)
-	thought = string(event.ReasoningType)
-)
-
-func project(t *testing.T, events []store.Event) []model.Message {
+func project(t *testing.T, spec string, payloads ...event.Payload) []model.Message {
 	t.Helper()
-	messages, err := Project(events, "p/m")
+	messages, err := Project(log(t, payloads...), spec)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return messages
 }
 
-func calls(ids ...string) string {
-	parts := ""
-	for _, id := range ids {
-		parts += fmt.Sprintf(`,{"type":"tool_call","id":%q,"name":"Read","args":{}}`, id)
+func same(t *testing.T, got []model.Message, want ...model.Message) {
+	t.Helper()
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("messages differ (-want +got):\n%s", diff)
 	}
-	return `{"parts":[{"type":"text","text":"looking"}` + parts + `]}`
 }
 
-// Guarantee 2: logs that were imported, or whose writer died, have holes anywhere.
-func TestEveryCallIsAnsweredDirectlyAndInOrderWhateverTheLogLacks(t *testing.T) {
-	looking := func(ids ...string) model.Message {
-		m := model.Message{Role: model.Assistant, Text: "looking"}
-		for _, id := range ids {
-			m.Calls = append(m.Calls, model.Call{ID: id, Name: "Read", Args: json.RawMessage(`{}`)})
-		}
-		return m
+func text(s string) event.Part { return event.Part{Type: event.PartText, Text: s} }
+
+func call(id string) event.Part {
+	return event.Part{Type: event.PartToolCall, ID: id, Name: "Read", Args: json.RawMessage(`{"n":1.0}`)}
+}
+
+func done(id, content string) event.ToolResult {
+	return event.ToolResult{ID: id, Content: json.RawMessage(content)}
+}
+
+func asked(ids ...string) model.Message {
+	m := model.Message{Role: model.Assistant}
+	for _, id := range ids {
+		m.Calls = append(m.Calls, model.Call{ID: id, Name: "Read", Args: json.RawMessage(`{"n":1.0}`)})
 	}
-	answer := func(id, text string) model.Message {
-		return model.Message{Role: model.ToolRole, CallID: id, Text: text}
+	return m
+}
+
+func user(s string) model.Message { return model.Message{Role: model.User, Text: s} }
+
+func answered(id, s string) model.Message {
+	return model.Message{Role: model.ToolRole, CallID: id, Text: s}
+}
+
+func unanswered(id string) model.Message {
+	return model.Message{Role: model.ToolRole, CallID: id, Text: noResult, IsError: true}
+}
+
+// guarantee 1
+func TestOnlyWhatWasSaidAndFoundOutIsSeen(t *testing.T) {
+	failed, reason := "it broke", "why not"
+	same(t, project(t, "a/b",
+		event.SessionCreated{}, event.TurnStart{Agent: "x"}, event.StepStart{N: 1, Model: "a/b"},
+		event.UserMessage{Text: "hi"}, event.ContextInjected{Text: "and"}, event.AssistantChunk{Text: "no"},
+		event.AssistantMessage{Parts: []event.Part{text("look"), call("c1"), call("c2")}},
+		event.ToolCall{ID: "c1", Args: json.RawMessage("{}")}, event.ApprovalRequested{CallID: "c1", Args: json.RawMessage("{}")},
+		event.ApprovalResolved{CallID: "c1", Verdict: event.Denied, Reason: &reason}, event.ToolProgress{ID: "c1", Text: "no"},
+		done("c1", `{"k":[1,2.50]}`), event.ToolResult{ID: "c2", Error: &failed},
+		event.PolicyUpdated{Patterns: []string{"*"}}, event.Interrupted{Text: "no"}, event.StepEnd{N: 1},
+		event.TurnEnd{Status: event.Completed}, event.SessionTitled{Title: "no"},
+	),
+		user("hi"), user("and"),
+		model.Message{Role: model.Assistant, Text: "look", Calls: asked("c1", "c2").Calls},
+		answered("c1", `{"k":[1,2.50]}`),
+		model.Message{Role: model.ToolRole, CallID: "c2", Text: "Error: it broke", IsError: true},
+	)
+}
+
+// guarantee 1: thoughts go back to the model that had them, and to no other.
+func TestReasoningGoesBackToTheModelThatMadeItAlone(t *testing.T) {
+	events := []event.Payload{
+		event.StepStart{N: 1, Model: "a/b"}, event.UserMessage{Text: "hi"},
+		event.Reasoning{Text: "hm", Opaque: json.RawMessage(`{"s":1}`)}, event.AssistantMessage{Parts: []event.Part{text("yes")}},
+		event.StepStart{N: 2, Model: "a/b"}, event.AssistantMessage{Parts: []event.Part{text("no thought")}},
 	}
-	lost := func(id string) model.Message {
-		return model.Message{Role: model.ToolRole, CallID: id, Text: noResult, IsError: true}
-	}
-	user := model.Message{Role: model.User, Text: "go on"}
+	thought := &model.Reasoning{Text: "hm", Opaque: json.RawMessage(`{"s":1}`)}
+	same(t, project(t, "a/b", events...), user("hi"),
+		model.Message{Role: model.Assistant, Text: "yes", Reasoning: thought}, model.Message{Role: model.Assistant, Text: "no thought"})
+	same(t, project(t, "a/other", events...), user("hi"),
+		model.Message{Role: model.Assistant, Text: "yes"}, model.Message{Role: model.Assistant, Text: "no thought"})
+}
+
+// guarantee 2, bug reports A01 and A02: holes at the end and in the middle.
+func TestEveryCallIsAnsweredOnceDirectlyBehindItsMessageInCallOrder(t *testing.T) {
 	for name, c := range map[string]struct {
-		log  []store.Event
-		want []model.Message
+		events []event.Payload
+		want   []model.Message
 	}{
-		"in the middle of history": {
-			log(replied, calls("a", "b"), result, `{"id":"a","content":"one","error":null}`, said, `{"text":"go on"}`),
-			[]model.Message{looking("a", "b"), answer("a", "one"), lost("b"), user},
+		"no result at all": {
+			[]event.Payload{event.UserMessage{Text: "hi"}, event.AssistantMessage{Parts: []event.Part{call("c1"), call("c2")}}},
+			[]model.Message{user("hi"), asked("c1", "c2"), unanswered("c1"), unanswered("c2")},
 		},
-		"late and out of order": {
-			log(replied, calls("a", "b"), said, `{"text":"go on"}`, result, `{"id":"b","content":"two","error":null}`, result, `{"id":"a","content":"one","error":null}`),
-			[]model.Message{looking("a", "b"), answer("a", "one"), answer("b", "two"), user},
+		"a hole followed by newer messages": {
+			[]event.Payload{
+				event.AssistantMessage{Parts: []event.Part{call("c1"), call("c2")}}, done("c2", `"two"`),
+				event.UserMessage{Text: "and now?"}, event.AssistantMessage{Parts: []event.Part{text("well")}},
+			},
+			[]model.Message{asked("c1", "c2"), unanswered("c1"), answered("c2", "two"), user("and now?"), {Role: model.Assistant, Text: "well"}},
+		},
+		"results in another order, and one behind a text": {
+			[]event.Payload{
+				event.AssistantMessage{Parts: []event.Part{call("c1"), call("c2")}}, done("c2", `"two"`),
+				event.ContextInjected{Text: "hurry"}, done("c1", `"one"`),
+			},
+			[]model.Message{asked("c1", "c2"), answered("c1", "one"), answered("c2", "two"), user("hurry")},
 		},
 		"a result without a call, and a second one": {
-			log(result, `{"id":"x","content":"?","error":null}`, replied, calls("a"), result, `{"id":"a","content":"one","error":null}`, result, `{"id":"a","content":"again","error":null}`),
-			[]model.Message{looking("a"), answer("a", "one")},
+			[]event.Payload{done("ghost", `"boo"`), event.AssistantMessage{Parts: []event.Part{call("c1")}}, done("c1", `"one"`), done("c1", `"again"`)},
+			[]model.Message{asked("c1"), answered("c1", "one")},
 		},
-		"an id that a later turn uses again": {
-			log(replied, calls("a"), replied, calls("a"), result, `{"id":"a","content":"one","error":null}`),
-			[]model.Message{looking("a"), lost("a"), looking("a"), answer("a", "one")},
+		"an id that comes again in a later message": {
+			[]event.Payload{
+				event.AssistantMessage{Parts: []event.Part{call("c1")}}, done("c1", `"old"`),
+				event.AssistantMessage{Parts: []event.Part{call("c1")}}, done("c1", `"new"`),
+			},
+			[]model.Message{asked("c1"), answered("c1", "old"), asked("c1"), answered("c1", "new")},
 		},
 	} {
-		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(c.want, project(t, c.log)); diff != "" {
-				t.Errorf("messages (-want +got):\n%s", diff)
-			}
-		})
+		t.Run(name, func(t *testing.T) { same(t, project(t, "a/b", c.events...), c.want...) })
 	}
 }
 
-// Guarantee 5.
-func TestArgumentsThatAreNoObjectAreSentAsAnEmptyOne(t *testing.T) {
-	for _, args := range []string{`null`, `[]`, `"x"`, `7`} {
-		got := project(t, log(replied, `{"parts":[{"type":"tool_call","id":"a","name":"Read","args":`+args+`}]}`))
-		if sent := string(got[0].Calls[0].Args); sent != "{}" {
-			t.Errorf("%s is sent as %s", args, sent)
-		}
-	}
-	got := project(t, log(replied, `{"parts":[{"type":"tool_call","id":"a","name":"Read"},{"type":"tool_call","id":"b","name":"Read","args":{"n": 9007199254740993}}]}`))
-	if sent := fmt.Sprintf("%s %s", got[0].Calls[0].Args, got[0].Calls[1].Args); sent != `{} {"n": 9007199254740993}` {
-		t.Errorf("sent: %s", sent)
+// guarantee 3
+func TestAMessageWithNothingInItIsLeftOut(t *testing.T) {
+	same(t, project(t, "a/b",
+		event.UserMessage{}, event.AssistantMessage{Parts: []event.Part{}}, event.ContextInjected{}, event.UserMessage{Text: "hi"},
+	), user("hi"))
+}
+
+// guarantee 2: null is an empty text, a string is as it is, anything else its JSON.
+func TestAResultIsReadAsTextWhateverItIs(t *testing.T) {
+	for content, want := range map[string]string{
+		"null": "", `"a<b \u2028 &"`: "a<b \u2028 &", "12345678901234567890": "12345678901234567890", `[1,{"a":null}]`: `[1,{"a":null}]`, "false": "false",
+	} {
+		same(t, project(t, "a/b", event.AssistantMessage{Parts: []event.Part{call("c1")}}, done("c1", content)), asked("c1"), answered("c1", want))
 	}
 }
 
-// Guarantees 1 and 3.
-func TestReasoningGoesBackToWhoseItIsAndNothingEmptyIsSent(t *testing.T) {
-	events := log(begun, `{"n":1,"model":"p/m"}`, thought, `{"text":"mine"}`, replied, `{"parts":[{"type":"text","text":"a"}]}`,
-		begun, `{"n":2,"model":"q/m"}`, thought, `{"text":"another's"}`, replied, `{"parts":[{"type":"text","text":"b"}]}`,
-		said, `{"text":""}`, replied, `{"parts":[]}`, string(event.InterruptedType), `{"text":"lost"}`)
-	want := []model.Message{
-		{Role: model.Assistant, Text: "a", Reasoning: &model.Reasoning{Text: "mine"}},
-		{Role: model.Assistant, Text: "b"},
+// guarantee 4
+func TestTheMessagesOfAPrefixAreAPrefixOfTheMessages(t *testing.T) {
+	events := log(t,
+		event.UserMessage{Text: "hi"}, event.AssistantMessage{Parts: []event.Part{text("a"), call("c1")}}, done("c1", `"one"`),
+		event.ContextInjected{Text: "more"}, event.AssistantMessage{Parts: []event.Part{text("b")}}, event.UserMessage{Text: "bye"},
+	)
+	whole, err := Project(events, "a/b")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if diff := cmp.Diff(want, project(t, events)); diff != "" {
-		t.Errorf("messages (-want +got):\n%s", diff)
+	for n := range events {
+		part, err := Project(events[:n], "a/b")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, m := range part {
+			if m.Text != noResult && cmp.Diff(m, whole[i]) != "" {
+				t.Errorf("of %d events, message %d is %+v, of all %+v", n, i, m, whole[i])
+			}
+		}
 	}
 }
 
-// Guarantees 2 and 4, of any log.
-func TestAnyLogMakesAValidRequestAndTheSameOneEachTime(t *testing.T) {
-	ids := rapid.SampledFrom([]string{"a", "b", "c"})
-	one := rapid.Custom(func(t *rapid.T) store.Event {
-		switch rapid.IntRange(0, 2).Draw(t, "kind") {
-		case 0:
-			return store.Event{Type: said, Payload: []byte(`{"text":"t"}`)}
-		case 1:
-			return store.Event{Type: replied, Payload: []byte(calls(rapid.SliceOfNDistinct(ids, 0, 3, rapid.ID[string]).Draw(t, "ids")...))}
-		}
-		return store.Event{Type: result, Payload: fmt.Appendf(nil, `{"id":%q,"content":"r","error":null}`, ids.Draw(t, "id"))}
-	})
-	rapid.Check(t, func(r *rapid.T) {
-		events := rapid.SliceOfN(one, 0, 12).Draw(r, "log")
-		messages := project(t, events)
-		var owed []string
-		for _, m := range messages {
-			if m.Role == model.ToolRole {
-				if len(owed) == 0 || owed[0] != m.CallID {
-					r.Fatalf("%s is answered, owed %v", m.CallID, owed)
-				}
-				owed = owed[1:]
-				continue
-			}
-			if len(owed) > 0 {
-				r.Fatalf("%v are not answered", owed)
-			}
-			for _, c := range m.Calls {
-				owed = append(owed, c.ID)
-			}
-		}
-		if len(owed) > 0 {
-			r.Fatalf("%v are not answered", owed)
-		}
-		if diff := cmp.Diff(messages, project(t, events)); diff != "" {
-			r.Fatalf("twice the same log: %s", diff)
-		}
-	})
+// An event that cannot be read is named; nothing is made of the rest.
+func TestAPayloadThatCannotBeReadIsNamed(t *testing.T) {
+	broken := []store.Event{{Seq: 7, Type: string(event.UserMessageType), Payload: json.RawMessage(`{"text":7}`)}}
+	if _, err := Project(broken, "a/b"); err == nil || err.Error()[:6] != "seq 7:" {
+		t.Errorf("error %v", err)
+	}
 }
