@@ -73,7 +73,7 @@ func (s *sim) clientMoves() []choice {
 	}
 	if session, calls := s.standing(); len(calls) > 0 {
 		choices = append(choices,
-			choice{8, func() { s.decide(session, oneOf(s, calls...), s.chance(70)) }},
+			choice{12, func() { s.decide(session, oneOf(s, calls...), s.chance(80)) }},
 			choice{3, func() { // two doors
 				call := oneOf(s, calls...)
 				s.decide(session, call, true)
@@ -280,7 +280,7 @@ func (s *sim) deathMoves() []choice {
 	}
 	for _, d := range s.working() {
 		if d.did {
-			choices = append(choices, choice{2, func() { s.tell("it dies behind the effect of %d", d.n); s.disk.kill() }})
+			choices = append(choices, choice{8, func() { s.tell("it dies behind the effect of %d", d.n); s.disk.kill() }})
 		}
 	}
 	if stalled, _ := s.disk.isStalled(); !stalled {
