@@ -73,3 +73,22 @@ func TestASessionThatNobodyCouldCreateIsRefusedByName(t *testing.T) {
 		w.hold("new").Release()
 	})
 }
+
+// TestATextThatWaitsBeginsItsTurnInTheAppendThatEndsTheLast also where a titler is
+// asked: between the two, a disk that fails would leave a waking text to an idle agent.
+// Guarantees 4 and 8.
+func TestATextThatWaitsBeginsItsTurnInTheAppendThatEndsTheLast(t *testing.T) {
+	w := newWorld(t)
+	d := w.onDisk()
+	w.play(`role titler demo/titler
+		model-of titler "A title"
+		model @g
+		model "second"
+		wake one
+		await g
+		wake two`)
+	d.fail(1, 1)
+	w.play(`open g
+		idle
+		status resumable`)
+}

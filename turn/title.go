@@ -23,34 +23,35 @@ const titlerPrompt = `You name conversations. The user's message is the first te
 // title names the session once, behind the end of a turn: by the role titler if
 // the agent has one, which is asked beside, else by the first text at once. A
 // session that no text was said in waits for a later turn.
-func (a *Agent) title() error {
+func (a *Agent) title() {
 	if a.st.titled || a.titling {
-		return nil
+		return
 	}
 	text, err := firstText(a.host.ctx, a.log)
 	if err != nil {
 		a.host.logger().Error("the first text cannot be read, the session has no title yet", "session", a.id, "err", err)
-		return nil
+		return
 	}
 	if text == "" {
-		return nil
+		return
 	}
 	spec, ok := a.roleModel(RoleTitler)
 	client, name, err := a.host.config().resolve(spec)
 	if !ok || err != nil {
 		a.emit(event.SessionTitled{Title: cut(text, cutTitleLimit)})
-		return nil
-	}
-	if err := a.commit(); err != nil {
-		return err
+		return
 	}
 	a.titling = true
 	request := model.Request{Model: name, System: titlerPrompt, Messages: []model.Message{{Role: model.User, Text: cut(text, titledText)}}}
-	a.spawn(func() func() {
-		reply, err := client.Stream(a.host.beside, request, func(model.Delta) {})
-		return func() { a.named(text, reply, err) }
+	a.tell(func() { // behind the append of the turn's end, which may begin the next turn, too
+		if a.st == nil || !a.titling {
+			return // it failed
+		}
+		a.spawn(func() func() {
+			reply, err := client.Stream(a.host.beside, request, func(model.Delta) {})
+			return func() { a.named(text, reply, err) }
+		})
 	})
-	return nil
 }
 
 // named takes the titler's answer, unless somebody named the session meanwhile. One

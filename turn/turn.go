@@ -114,9 +114,7 @@ func (a *Agent) advance() (more bool, err error) {
 // grown too long.
 func (a *Agent) afterTurn() (more bool, err error) {
 	a.cancel, a.resuming = nil, false
-	if err := a.title(); err != nil {
-		return false, err
-	}
+	a.title()
 	if a.woken() && !a.host.isDraining() {
 		a.begin(nil)
 		return true, nil
