@@ -47,10 +47,10 @@ func (s *sim) look(id string) {
 	}
 }
 
-// atWork tells whether a model or a tool of a session, or of one of its subagents, is
+// atWork tells whether a model or a tool of a session, or of a subagent below it, is
 // under way.
 func (s *sim) atWork(id string) bool {
-	of := func(session string) bool { return session == id || strings.HasPrefix(session, "task-of-"+id+"-") }
+	of := func(session string) bool { return session == id || strings.Contains(session, "task-of-"+id+"-") }
 	return slices.ContainsFunc(s.answering(), func(k *ask) bool { return of(k.session) }) ||
 		slices.ContainsFunc(s.working(), func(d *deed) bool { return of(s.numbers[d.n]) })
 }
