@@ -277,7 +277,6 @@ func (p *place) effects(id string) int {
 type completions struct {
 	*httptest.Server
 	t       *testing.T
-	mu      sync.Mutex
 	replies []string
 }
 

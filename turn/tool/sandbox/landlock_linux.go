@@ -94,7 +94,7 @@ func landlocked(told spec) error {
 		rules = append(rules, landlock.PathAccess(allowed, fmt.Sprintf("/proc/self/fd/%d", one.fd)))
 	}
 	if err := c.Restrict(rules...); err != nil {
-		return fmt.Errorf("Landlock: %w", err)
+		return fmt.Errorf("restrict by Landlock: %w", err)
 	}
 	return unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) // is set by now; the filter depends on it
 }

@@ -50,7 +50,7 @@ func New(o Options) (*Shells, error) {
 		bash, err = filepath.Abs(bash)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("Bash is not offered, install bash: %w", err)
+		return nil, fmt.Errorf("the tool Bash is not offered, install bash: %w", err)
 	}
 	s := &Shells{bash: bash, box: o.Sandbox, env: o.Env, idle: o.Idle, log: o.Log, sessions: make(map[string]*session)}
 	if s.idle == 0 {
