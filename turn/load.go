@@ -12,7 +12,7 @@ import (
 // the waiting texts and how often a model was chosen, never on the length of the log.
 func load(ctx context.Context, log *store.Log) (*state, error) {
 	tip, _ := log.Tip()
-	s := &state{models: map[string]string{}}
+	s := &state{}
 	var err error
 	if s.inbox, err = log.Inbox(ctx); err != nil {
 		return nil, err
