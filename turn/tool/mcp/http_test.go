@@ -365,8 +365,8 @@ func TestNoConfiguredSecretIsInAnErrorOfACall(t *testing.T) {
 	})
 	w.changed()
 	w.changed()
+	refusal := w.call("mcp__web__leak", `{}`) // may need a connection of its own
 	s.Listener.Close()
-	refusal := w.call("mcp__web__leak", `{}`)
 	s.CloseClientConnections()
 	lost := w.call("mcp__web__echo", `{}`)
 	if !strings.Contains(refusal.Error, "no right for [secret]") || lost.Error == "" {
