@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hitchpost/store"
@@ -24,6 +25,8 @@ type Agent struct {
 	refs   int    // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
 
 	watchers watchers // of halts
+
+	closed atomic.Bool // its session is being deleted, or was: no command is taken any more
 
 	mail struct {
 		sync.Mutex
@@ -119,6 +122,9 @@ func (a *Agent) do(ctx context.Context, command func() error) error {
 }
 
 func (a *Agent) obey(command func() error) error {
+	if a.closed.Load() {
+		return ErrForeign
+	}
 	if err := a.ready(); err != nil {
 		return err
 	}

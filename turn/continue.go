@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"hitchpost/turn/event"
+	"hitchpost/turn/history"
 )
 
 // Continue asks the model with nothing new: the history as it stands is answered, and
@@ -35,16 +36,21 @@ func (a *Agent) Continue(ctx context.Context) error {
 	})
 }
 
-// answerDue tells whether anything was said or found out since the last answer.
+// answerDue tells whether anything was said or found out on the active path since its
+// last answer.
 func (a *Agent) answerDue(ctx context.Context) (bool, error) {
 	if len(a.st.inbox) > 0 {
 		return true, nil
 	}
-	asked, found, err := a.log.Newest(ctx, -1,
+	path, err := history.Paths(ctx, a.log, a.st.next-1)
+	if err != nil {
+		return false, err
+	}
+	asked, found, err := path.Newest(ctx, a.log,
 		string(event.UserMessageType), string(event.ContextInjectedType), string(event.ToolResultType))
 	if err != nil || !found {
 		return false, err
 	}
-	answer, found, err := a.log.Newest(ctx, -1, string(event.AssistantMessageType))
+	answer, found, err := path.Newest(ctx, a.log, string(event.AssistantMessageType))
 	return !found || asked.Seq > answer.Seq, err
 }

@@ -51,9 +51,21 @@
 //     come out as they arrive, and concatenate to their message. A call that changes
 //     something does not run with a mask in the place of its arguments' secrets.
 //
+//  16. What the model sees, what a continue answers, what a compaction summarises and what
+//     a title is made of is the active path of the session's tree. The leaf moves
+//     between turns alone; moving it to where it is logs nothing.
+//
+//  17. A fork is a copy of a prefix, in the state that the prefix folds to, and has no open
+//     turn: each call that was copied without a result has an error for one. It runs
+//     nothing that its source began, and does not disturb it.
+//
+//  18. Once a deletion has begun, no command for the session is taken and nothing is
+//     appended but the end of its open turn, whose tools are killed. Nothing brings a
+//     deleted session back.
+//
 // A file for each concern: host.go (who is in memory), agent.go (messages, commits),
 // state.go and load.go (the fold), turn.go (what comes next), step.go (one model
 // request), batch.go (its calls), progress.go (what they print), approval.go, inbox.go, continue.go, cancel.go, command.go,
 // title.go, compact.go and summary.go, restart.go, usage.go,
-// task.go, mask.go.
+// task.go, mask.go, branch.go, fork.go, delete.go.
 package turn

@@ -11,6 +11,7 @@ var (
 	ErrTurnOpen      = errors.New("a turn is open; wait for its end, or cancel it")
 	ErrStaleCall     = errors.New("no standing approval request for this call")
 	ErrUnsupported   = errors.New("approvals are switched off here ([approvals] enabled)")
+	ErrNoEntry       = errors.New("no such entry")
 	ErrForeign       = errors.New("no such session for this owner")
 	ErrTooManyAgents = errors.New("too many agents in memory")
 	ErrInboxFull     = errors.New("the inbox is full")

@@ -87,22 +87,23 @@ func (h *Host) logger() *slog.Logger { return h.config().Log }
 // owner's, or was deleted. ErrTooManyAgents: nothing was created.
 func (h *Host) Hold(ctx context.Context, id, owner string) (*Agent, error) {
 	session, err := h.store.Session(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	if errors.Is(err, store.ErrNotFound) {
 		if !h.room(id) {
 			return nil, ErrTooManyAgents
 		}
 		session, err = h.create(ctx, id, owner)
-	case errors.Is(err, store.ErrDeleted):
+	}
+	if err == nil && session.Owner != owner {
 		return nil, ErrForeign
 	}
-	if err != nil {
-		return nil, err
+	var a *Agent
+	if err == nil {
+		a, err = h.hold(ctx, session)
 	}
-	if session.Owner != owner {
+	if errors.Is(err, store.ErrDeleted) { // also at this very moment
 		return nil, ErrForeign
 	}
-	return h.hold(ctx, session)
+	return a, err
 }
 
 func (h *Host) create(ctx context.Context, id, owner string) (store.Session, error) {
@@ -158,8 +159,11 @@ func (h *Host) holdWithin(ctx context.Context, session store.Session, limit int)
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if a, ok := h.agents[session.ID]; ok {
-		a.refs++
 		log.Close()
+		if a.closed.Load() {
+			return nil, ErrForeign
+		}
+		a.refs++
 		return a, nil
 	}
 	if len(h.agents) >= limit {

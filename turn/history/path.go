@@ -76,6 +76,17 @@ func (p Path) Holds(seq int64) bool {
 	return found
 }
 
+// Upto returns the part of the path up to and including seq.
+func (p Path) Upto(seq int64) Path {
+	var out Path
+	for _, r := range p {
+		if r.From <= seq {
+			out = append(out, Range{r.From, min(r.To, seq)})
+		}
+	}
+	return out
+}
+
 // Newest returns the newest event of the types that stands on the path.
 func (p Path) Newest(ctx context.Context, log *store.Log, types ...string) (store.Event, bool, error) {
 	for _, r := range slices.Backward(p) {
