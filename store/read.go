@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Bounds of a page.
@@ -78,6 +79,24 @@ func (l *Log) Structural(ctx context.Context, from, to int64, types ...string) (
 		query = l.store.queries.structuralOfAll
 	}
 	return l.many(ctx, query, l.key, typeList(types), from, to)
+}
+
+// Before returns the newest events of the structural types, 1 to 16 of them, with a
+// seq below seq (none: < 0), at most limit, in order. What it costs depends on the
+// events it returns and not on the length of the log.
+func (l *Log) Before(ctx context.Context, seq int64, limit int, types ...string) ([]Event, error) {
+	if len(types) == 0 || len(types) > beforeTypes {
+		return nil, fmt.Errorf("read %q backwards: %d types; name 1 to %d", l.id, len(types), beforeTypes)
+	}
+	if limit <= 0 {
+		return nil, nil
+	}
+	if seq < 0 {
+		seq = math.MaxInt64
+	}
+	events, err := l.many(ctx, l.store.queries.before, l.key, typeList(types), seq, limit)
+	slices.Reverse(events)
+	return events, err
 }
 
 // Streamed returns the streamed pieces with from <= seq <= to, in order.

@@ -18,7 +18,10 @@ type request struct {
 	take    []int64
 	calm    []int64
 	seen    []string
+	notes   map[string]string // of seen, and of put
 	title   *string
+	pinned  *bool
+	digest  []byte // nil = as it is
 
 	rows, bytes int // what it brings to a transaction
 

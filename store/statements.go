@@ -19,7 +19,8 @@ type statement struct {
 
 // statements are what the writer does in its transactions.
 type statements struct {
-	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen, setTitle statement
+	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen,
+	setTitle, setPinned, setDigest statement
 }
 
 func (x *statements) all() map[*statement]string {
@@ -32,8 +33,10 @@ func (x *statements) all() map[*statement]string {
 		&x.addInput:   "INSERT INTO inbox(session, position, input_id, client_id, queue, text, wake, queued_at) VALUES(?,?,?,?,?,?,?,?)",
 		&x.takeInput:  "DELETE FROM inbox WHERE session = ? AND position = ?",
 		&x.calmInput:  "UPDATE inbox SET wake = 0 WHERE session = ? AND position = ?",
-		&x.addSeen:    "INSERT INTO inputs_seen(session, client_id) VALUES(?,?)",
+		&x.addSeen:    "INSERT INTO inputs_seen(session, client_id, note) VALUES(?,?,?)",
 		&x.setTitle:   "UPDATE sessions SET title = ? WHERE key = ?",
+		&x.setPinned:  "UPDATE sessions SET pinned = ? WHERE key = ?",
+		&x.setDigest:  "UPDATE sessions SET digest = ? WHERE key = ?",
 	}
 }
 

@@ -194,13 +194,31 @@ func (w *writer) apply(r *request) (err error) {
 	if err := w.applyInbox(key, r); err != nil {
 		return err
 	}
+	if err := w.applyRow(key, r); err != nil {
+		return err
+	}
+	if r.log != nil {
+		w.places[r.log] = at
+	}
+	return nil
+}
+
+// applyRow writes what a batch says of its session.
+func (w *writer) applyRow(key int64, r *request) error {
 	if r.title != nil {
 		if _, err := w.sql.setTitle.run(*r.title, key); err != nil {
 			return err
 		}
 	}
-	if r.log != nil {
-		w.places[r.log] = at
+	if r.pinned != nil {
+		if _, err := w.sql.setPinned.run(*r.pinned, key); err != nil {
+			return err
+		}
+	}
+	if r.digest != nil {
+		if _, err := w.sql.setDigest.run(string(r.digest), key); err != nil {
+			return err
+		}
 	}
 	return nil
 }
