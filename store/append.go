@@ -65,10 +65,17 @@ func (l *Log) request(b Batch) *request {
 	if r.err == nil && b.Title != nil && !utf8.ValidString(*b.Title) {
 		r.err = fmt.Errorf("%w: title %.80q is not valid UTF-8", ErrInvalid, *b.Title)
 	}
-	if r.err == nil && b.Digest != nil && (!json.Valid(b.Digest) || !utf8.Valid(b.Digest)) {
-		r.err = fmt.Errorf("%w: the digest is not JSON in UTF-8", ErrInvalid)
+	if r.err == nil {
+		r.err = checkDigest(b.Digest)
 	}
 	return r
+}
+
+func checkDigest(digest []byte) error {
+	if digest != nil && (len(digest) > MaxPayload || !json.Valid(digest) || !utf8.Valid(digest)) {
+		return fmt.Errorf("%w: the digest is not up to %d bytes of JSON in UTF-8", ErrInvalid, MaxPayload)
+	}
+	return nil
 }
 
 // seenIDs are the ids that a batch remembers beside those of its texts.
@@ -98,14 +105,20 @@ func (l *Log) stampAndQueue(r *request) bool {
 	l.submit.Lock()
 	defer l.submit.Unlock()
 	if r.err == nil {
-		at := time.Now().UTC().Truncate(time.Microsecond)
-		if at.Before(l.lastAt) {
-			at = l.lastAt
-		}
+		at := stampAfter(l.lastAt)
 		l.lastAt = at
 		r.records, r.events = encode(l.head, r.from, at, r.checked)
 	}
 	return l.store.writer.queue.add(r)
+}
+
+// stampAfter is the time of an event behind one of the time last: it never goes back.
+func stampAfter(last time.Time) time.Time {
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	if at.Before(last) {
+		return last
+	}
+	return at
 }
 
 // checkEvents checks all events of a batch; the first that cannot be stored is named.

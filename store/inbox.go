@@ -95,30 +95,33 @@ func (w *writer) remember(key int64, id, note string) error {
 
 // Inbox returns the texts that wait, in the order of their positions.
 func (l *Log) Inbox(ctx context.Context) ([]Input, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
-	}
-	defer done()
-	rows, err := l.store.queries.inbox.QueryContext(ctx, l.key)
-	if err != nil {
-		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
-	}
-	defer rows.Close()
 	var out []Input
+	err := l.reading(func() error {
+		rows, err := l.store.queries.inbox.QueryContext(ctx, l.key)
+		if err != nil {
+			return err
+		}
+		out, err = scanInbox(rows)
+		return err
+	})
+	if err != nil {
+		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
+	}
+	return out, nil
+}
+
+func scanInbox(rows *sql.Rows) (out []Input, err error) {
+	defer rows.Close()
 	for rows.Next() {
 		var in Input
 		var queued int64
 		if err := rows.Scan(&in.Position, &in.ID, &in.ClientID, &in.Queue, &in.Text, &in.Wake, &queued); err != nil {
-			return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
+			return nil, err
 		}
 		in.QueuedAt = time.UnixMicro(queued).UTC()
 		out = append(out, in)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
-	}
-	return out, nil
+	return out, rows.Err()
 }
 
 // SeenInput tells whether a client's input id was taken before, also when its
@@ -130,12 +133,7 @@ func (l *Log) SeenInput(ctx context.Context, clientID string) (bool, error) {
 
 // SeenNote is SeenInput together with the note that the batch gave for the id.
 func (l *Log) SeenNote(ctx context.Context, clientID string) (note string, seen bool, err error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return "", false, fmt.Errorf("look up an input id of %q: %w", l.id, err)
-	}
-	defer done()
-	err = l.store.queries.seen.QueryRowContext(ctx, l.key, clientID).Scan(&note)
+	err = l.reading(func() error { return l.store.queries.seen.QueryRowContext(ctx, l.key, clientID).Scan(&note) })
 	if errors.Is(err, sql.ErrNoRows) {
 		return "", false, nil
 	}

@@ -10,7 +10,7 @@ import (
 // queries are the prepared reads.
 type queries struct {
 	session, sessions, sessionsOf, with, waking, unclosed, tip, inbox, seen,
-	page, before, byID, newest, newestOfAll, structural, structuralOfAll, streamed *sql.Stmt
+	page, rows, before, byID, newest, newestOfAll, structural, structuralOfAll, streamed *sql.Stmt
 }
 
 const (
@@ -28,6 +28,11 @@ const (
 	selectPage = `SELECT count(*), max(pos), CAST(group_concat(event, char(10)) AS BLOB) FROM events
 		WHERE session = ?1 AND seq >= ?2 AND seq < ?2 + ?3 AND (seq = ?2 OR pos <= ?4 +
 			coalesce((SELECT pos FROM events WHERE session = ?1 AND seq = ?2 - 1), 0))`
+
+	// rows is a page, row by row.
+	selectRows = `SELECT type, id, event FROM events
+		WHERE session = ?1 AND seq >= ?2 AND seq < ?2 + ?3 AND (seq = ?2 OR pos <= ?4 +
+			coalesce((SELECT pos FROM events WHERE session = ?1 AND seq = ?2 - 1), 0)) ORDER BY seq`
 
 	// unclosed looks at two ends of the index for each session, never at a log.
 	selectUnclosed = `SELECT id FROM sessions s WHERE deleted_at IS NULL AND
@@ -90,6 +95,7 @@ func (q *queries) prepare(ctx context.Context, db *sql.DB) error {
 		{&q.inbox, "SELECT position, input_id, client_id, queue, text, wake, queued_at FROM inbox WHERE session = ? ORDER BY position"},
 		{&q.seen, "SELECT note FROM inputs_seen WHERE session = ? AND client_id = ?"},
 		{&q.page, selectPage},
+		{&q.rows, selectRows},
 		{&q.before, selectBefore()},
 		{&q.byID, selectByID},
 		{&q.newest, given + selectNewest},

@@ -27,15 +27,13 @@ type Page struct {
 // Page reads the events from seq from on, as many as a page holds; none when from
 // is past the tip.
 func (l *Log) Page(ctx context.Context, from int64) (Page, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return Page{}, fmt.Errorf("read %q from seq %d: %w", l.id, from, err)
-	}
-	defer done()
 	var n int
 	var pos sql.NullInt64
 	var text []byte
-	if err := l.store.queries.page.QueryRowContext(ctx, l.key, max(from, 0), PageEvents, PageBytes).Scan(&n, &pos, &text); err != nil {
+	err := l.reading(func() error {
+		return l.store.queries.page.QueryRowContext(ctx, l.key, max(from, 0), PageEvents, PageBytes).Scan(&n, &pos, &text)
+	})
+	if err != nil {
 		return Page{}, fmt.Errorf("read %q from seq %d: %w", l.id, from, err)
 	}
 	if n == 0 {
@@ -110,13 +108,8 @@ func typeList(types []string) string {
 }
 
 func (l *Log) one(ctx context.Context, query *sql.Stmt, args ...any) (Event, bool, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return Event{}, false, fmt.Errorf("read %q: %w", l.id, err)
-	}
-	defer done()
 	var line []byte
-	err = query.QueryRowContext(ctx, args...).Scan(&line)
+	err := l.reading(func() error { return query.QueryRowContext(ctx, args...).Scan(&line) })
 	if errors.Is(err, sql.ErrNoRows) {
 		return Event{}, false, nil
 	}
@@ -131,29 +124,27 @@ func (l *Log) one(ctx context.Context, query *sql.Stmt, args ...any) (Event, boo
 }
 
 func (l *Log) many(ctx context.Context, query *sql.Stmt, args ...any) ([]Event, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return nil, fmt.Errorf("read %q: %w", l.id, err)
-	}
-	defer done()
-	rows, err := query.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %q: %w", l.id, err)
-	}
-	defer rows.Close()
 	var out []Event
-	for rows.Next() {
-		var line []byte
-		if err := rows.Scan(&line); err != nil {
-			return nil, fmt.Errorf("read %q: %w", l.id, err)
-		}
-		e, err := decode(l.head, line)
+	err := l.reading(func() error {
+		rows, err := query.QueryContext(ctx, args...)
 		if err != nil {
-			return nil, fmt.Errorf("read %q: %w", l.id, err)
+			return err
 		}
-		out = append(out, e)
-	}
-	if err := rows.Err(); err != nil {
+		defer rows.Close()
+		for rows.Next() {
+			var line []byte
+			if err := rows.Scan(&line); err != nil {
+				return err
+			}
+			e, err := decode(l.head, line)
+			if err != nil {
+				return err
+			}
+			out = append(out, e)
+		}
+		return rows.Err()
+	})
+	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", l.id, err)
 	}
 	return out, nil

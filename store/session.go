@@ -152,34 +152,12 @@ func (s *Store) Create(ctx context.Context, x Session, first []NewEvent) error {
 	if err != nil {
 		return fmt.Errorf("create session %q: %w", x.ID, err)
 	}
-	r := &request{create: &x}
+	r := &request{draft: s.newDraft(), create: &x}
 	r.records, r.events = encode(envelopeHead(x.ID), 0, now, checked)
-	_, err = r.wait(ctx, func() {
-		if !s.writer.queue.add(r) {
-			r.answer(ErrClosed)
-		}
-	})
-	if errors.Is(err, ErrExists) {
-		if _, found := s.Session(ctx, x.ID); errors.Is(found, ErrDeleted) {
-			err = ErrDeleted
-		}
-	}
-	if err != nil {
+	if err := r.draft.write(ctx, r); err != nil {
 		return fmt.Errorf("create session %q: %w", x.ID, err)
 	}
 	return nil
-}
-
-// insertSession adds the row of a session to the open transaction and returns its key.
-func (w *writer) insertSession(x *Session) (int64, error) {
-	res, err := w.sql.addSession.run(x.ID, x.Owner, x.Agent, x.Title, x.ParentID, x.Pinned, x.CreatedAt.UnixMicro())
-	if isConstraint(err) {
-		return 0, ErrExists
-	}
-	if err != nil {
-		return 0, err
-	}
-	return res.LastInsertId()
 }
 
 func scanSession(row interface{ Scan(...any) error }) (x Session, err error) {
