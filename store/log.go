@@ -31,6 +31,7 @@ type Log struct {
 	lastAt time.Time  // guarded by submit
 
 	mu       sync.Mutex
+	gone     bool // the session was deleted
 	tip, pos int64
 	recent   [][]byte // the newest events, kept only while somebody watches; see push
 	bytes    int      // of recent
@@ -61,6 +62,9 @@ func (l *Log) open(ctx context.Context) error {
 	l.opening.Lock()
 	defer l.opening.Unlock()
 	if l.opened {
+		if l.deleted() {
+			return fmt.Errorf("session %q: %w", l.id, ErrDeleted)
+		}
 		return nil
 	}
 	done, err := l.store.reading()
@@ -143,10 +147,13 @@ func (l *Log) Watch(fn func()) (stop func()) {
 // to and including the last of them. ok without lines means that from is what the
 // log will commit next: the reader is at the tip, and a watcher set before the
 // call hears of what follows. ok=false means that from is no longer among the
-// recent events: read a Page.
+// recent events: read a Page, which says so if the session was deleted.
 func (l *Log) Recent(from int64, maxEvents, maxBytes int) (lines [][]byte, pos int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.gone {
+		return nil, 0, false
+	}
 	if from > l.tip {
 		return nil, l.pos, true
 	}
@@ -165,6 +172,27 @@ func (l *Log) Recent(from int64, maxEvents, maxBytes int) (lines [][]byte, pos i
 		n++
 	}
 	return lines[:n:n], pos + int64(size), true
+}
+
+// reading runs a read of the log. The rows of a deleted session are removed while
+// others read, so an answer counts only if it was not deleted by the end.
+func (l *Log) reading(read func() error) error {
+	done, err := l.store.reading()
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = read()
+	if l.deleted() {
+		return ErrDeleted
+	}
+	return err
+}
+
+func (l *Log) deleted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
 }
 
 // publish makes committed events visible, and tells whether somebody is to be

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
@@ -50,6 +51,7 @@ type Store struct {
 
 	mu   sync.Mutex
 	logs map[string]*Log
+	keys atomic.Int64 // the highest key of a session that was given out
 
 	closing sync.Once
 	closed  error
@@ -170,6 +172,12 @@ func (s *Store) openWriter(ctx context.Context) (err error) {
 	if err := conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'log_id'").Scan(&s.logID); err != nil {
 		return fmt.Errorf("read the log id: %w", err)
 	}
+	var highest int64
+	if err := conn.QueryRowContext(ctx, "SELECT max((SELECT coalesce(max(key), 0) FROM sessions), (SELECT coalesce(max(key), 0) FROM leftovers))").
+		Scan(&highest); err != nil {
+		return fmt.Errorf("read the highest key: %w", err)
+	}
+	s.keys.Store(highest)
 	if err := s.queries.prepare(ctx, s.read); err != nil { // after the migrations
 		return err
 	}
