@@ -179,7 +179,7 @@ func (a *Agent) record(id string, p event.Payload) {
 func (a *Agent) takeWork() (w work, some bool) {
 	w, a.work = a.work, work{}
 	w.From = a.st.next - int64(len(w.Events))
-	return w, len(w.Events)+len(w.Put)+len(w.Take)+len(w.Calm)+len(w.Seen) > 0
+	return w, len(w.Events)+len(w.Put)+len(w.Take)+len(w.Calm)+len(w.Seen) > 0 || w.Pinned != nil
 }
 
 // commit makes durable what was decided. When it fails the turn stops where it is:

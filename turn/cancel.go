@@ -47,6 +47,18 @@ func (a *Agent) Stop(ctx context.Context, s Stop) error {
 	return a.do(ctx, func() error { return a.stop(s) })
 }
 
+// StopRun stops the turn whose turn/start has the id runID, also one that is parked or
+// that nobody runs, and no other: ErrNotRunning when that one is not open.
+func (a *Agent) StopRun(ctx context.Context, runID string, s Stop) error {
+	s.Resumable = true
+	return a.do(ctx, func() error {
+		if !a.runs(runID) {
+			return ErrNotRunning
+		}
+		return a.stop(s)
+	})
+}
+
 func (a *Agent) stop(s Stop) error {
 	parked := len(a.allStanding()) > 0
 	if a.st.turn == nil || !a.running && !parked && !s.Resumable {

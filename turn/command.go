@@ -116,8 +116,8 @@ func (a *Agent) roleModel(role string) (spec string, ok bool) {
 
 // mainModel resolves the role that answers.
 func (a *Agent) mainModel() (spec string, err error) {
-	if _, ok := a.host.config().Agents[a.def]; !ok {
-		return "", &InvalidError{fmt.Sprintf("no agent definition %q in the configuration; add [agents.%s] or use another", a.def, a.def)}
+	if err := a.host.config().defined(a.def); err != nil {
+		return "", err
 	}
 	spec, ok := a.roleModel(RoleMain)
 	if !ok {

@@ -106,11 +106,7 @@ func (h *Host) Hold(ctx context.Context, id, owner string) (*Agent, error) {
 }
 
 func (h *Host) create(ctx context.Context, id, owner string) (store.Session, error) {
-	def := DefaultAgent
-	if _, ok := h.config().Agents[id]; ok {
-		def = id
-	}
-	session := store.Session{ID: id, Owner: owner, Agent: def}
+	session := store.Session{ID: id, Owner: owner, Agent: h.config().definitionFor(id)}
 	err := h.bear(ctx, session, event.SessionCreated{})
 	if !errors.Is(err, store.ErrExists) {
 		return session, err

@@ -27,7 +27,7 @@ func (a *Agent) beginAs(start event.TurnStart, own *Inject) {
 		a.work.Seen = append(a.work.Seen, own.ID)
 	}
 	a.drive()
-	a.beginStep(1, spec, own)
+	a.beginStep(1, spec, own, everything)
 }
 
 // reject closes a turn that cannot even ask: its text goes back to the inbox, and
@@ -42,14 +42,16 @@ func (a *Agent) reject(own *Inject, cause error) {
 	})
 }
 
-func (a *Agent) beginStep(n int, spec string, own *Inject) {
+// beginStep begins a step with the text that started its turn, if any, and with the
+// waiting texts of the queues that it reads.
+func (a *Agent) beginStep(n int, spec string, own *Inject, read func(queue string) bool) {
 	id := event.NewID()
 	a.emitAs(id, event.StepStart{N: n, Model: spec})
 	a.fresh = id
 	if own != nil {
 		a.emit(event.UserMessage{Text: own.Text, InputID: own.ID})
 	}
-	a.readInbox()
+	a.readInbox(read)
 }
 
 // resume takes up the turn that the log has open. A call whose tool/call is in the
@@ -138,9 +140,8 @@ func (a *Agent) boundary(t *openTurn) (more bool) {
 	}
 	last := t.step
 	asked := last != nil && last.replied && len(last.calls) == 0 // the last reply asked for nothing
-	extends := a.resuming && len(a.st.inbox) > 0                 // the text that resumed rides a step of its own
 	limit := t.replies >= a.host.config().MaxSteps
-	if asked && (!extends || limit) {
+	if asked && (!a.goesOn() || limit) {
 		a.end(event.TurnEnd{Status: event.Completed})
 		return true
 	}
@@ -153,11 +154,14 @@ func (a *Agent) boundary(t *openTurn) (more bool) {
 		a.fail(event.CodeConfig, err.Error())
 		return true
 	}
-	n := 1
+	n, read := 1, everything
 	if last != nil {
 		n = last.n + 1
 	}
-	a.beginStep(n, spec, nil)
+	if last != nil && !asked {
+		read = atBoundary
+	}
+	a.beginStep(n, spec, nil, read)
 	return true
 }
 
