@@ -30,7 +30,12 @@ type stopRequest struct {
 	upto int64 // texts that waited when it was accepted lose their wake
 }
 
-func (a *Agent) accept(s Stop) { a.cancel = &stopRequest{Stop: s, upto: a.lastPosition()} }
+func (a *Agent) accept(s Stop) {
+	if a.cancel != nil && s.Cause == "" {
+		s.Cause = a.cancel.Cause // a run waits to take the turn's place, whoever else wants it to stop
+	}
+	a.cancel = &stopRequest{Stop: s, upto: a.lastPosition()}
+}
 
 var errCancelled = errors.New("the turn was cancelled")
 

@@ -36,6 +36,16 @@ func load(ctx context.Context, log *store.Log) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, some, err := log.Newest(ctx, -1, string(event.UserMessageType), string(event.ContextInjectedType))
+	if err != nil {
+		return nil, err
+	}
+	if some {
+		s.said = &said.At
+	}
+	if found && event.Type(last.Type) == event.TurnEndType {
+		events = append(events, last)
+	}
 	if found && event.Type(last.Type) == event.TurnStartType {
 		open, err := log.Structural(ctx, last.Seq, tip, foldedTypes...)
 		if err != nil {

@@ -130,7 +130,7 @@ func (a *Agent) Models(ctx context.Context) (map[string]string, error) {
 	var out map[string]string
 	err := a.do(ctx, func() error {
 		out = map[string]string{}
-		maps.Copy(out, a.host.config().Agents[a.def].Models)
+		maps.Copy(out, a.host.config().Agents[a.definition()].Models)
 		maps.Copy(out, a.st.models)
 		return nil
 	})

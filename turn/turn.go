@@ -17,8 +17,8 @@ const (
 func (a *Agent) begin(own *Inject) { a.beginAs(event.TurnStart{Agent: a.def}, own) }
 
 func (a *Agent) beginAs(start event.TurnStart, own *Inject) {
-	spec, err := a.mainModel()
 	a.emit(start)
+	spec, err := a.mainModel()
 	if err != nil {
 		a.reject(own, err)
 		return
@@ -34,7 +34,7 @@ func (a *Agent) beginAs(start event.TurnStart, own *Inject) {
 // nothing that waits wakes the agent again by itself.
 func (a *Agent) reject(own *Inject, cause error) {
 	if own != nil {
-		a.enqueue(Inject{Text: own.Text, ID: own.ID})
+		a.enqueue(Inject{Text: own.Text, ID: own.ID, Queue: own.Queue})
 	}
 	a.calm(a.lastPosition())
 	a.emit(event.TurnEnd{
@@ -49,7 +49,11 @@ func (a *Agent) beginStep(n int, spec string, own *Inject, read func(queue strin
 	a.emitAs(id, event.StepStart{N: n, Model: spec})
 	a.fresh = id
 	if own != nil {
-		a.emit(event.UserMessage{Text: own.Text, InputID: own.ID})
+		text := event.UserMessage{Text: own.Text, InputID: own.ID}
+		if text.InputID == "" && own.Queue != socketQueue {
+			text.InputID = event.NewID()
+		}
+		a.emit(text)
 	}
 	a.readInbox(read)
 }
@@ -61,6 +65,7 @@ func (a *Agent) resume(decided *call) {
 	a.drive()
 	a.resuming = true
 	a.heedMark()
+	a.wentOn = decided == nil && a.cancel == nil && len(a.allStanding()) == 0
 	if s := a.st.turn.step; s != nil {
 		for _, c := range s.owed() {
 			c.stray = c.logged && !c.stands() && !c.denied() && c != decided
@@ -117,6 +122,12 @@ func (a *Agent) advance() (more bool, err error) {
 func (a *Agent) afterTurn() (more bool, err error) {
 	a.cancel, a.resuming = nil, false
 	a.title()
+	if a.next != nil && !a.host.isDraining() {
+		if err := a.beginNext(); a.st == nil {
+			return false, err
+		}
+		return true, nil
+	}
 	if a.woken() && !a.host.isDraining() {
 		a.begin(nil)
 		return true, nil
