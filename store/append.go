@@ -15,10 +15,11 @@ import (
 type Batch struct {
 	From   int64 // seq the first event gets: the tip of what was submitted before, plus one; else ErrConflict. Also without events
 	Events []NewEvent
-	Take   []int64  // positions of texts that leave the inbox; ErrConflict if one is not there
-	Calm   []int64  // positions of texts that lose their wake
-	Put    []Input  // texts that enter the inbox, at positions the caller gives
-	Seen   []string // clients' input ids to remember, beside those of Put; ErrConflict if one is remembered already
+	At     time.Time // of the events: what Now said when the first of them was decided; zero = when they are queued
+	Take   []int64   // positions of texts that leave the inbox; ErrConflict if one is not there
+	Calm   []int64   // positions of texts that lose their wake
+	Put    []Input   // texts that enter the inbox, at positions the caller gives
+	Seen   []string  // clients' input ids to remember, beside those of Put; ErrConflict if one is remembered already
 
 	SeenNote map[string]string // ids to remember like those of Seen, each with a note that SeenNote gives back; for an id of Put or Seen only the note
 	Title    *string           // the session's title from now on; nil = as it is, as for the two below
@@ -57,7 +58,7 @@ func (l *Log) Submit(b Batch, done func([]Event, error)) {
 // is answered in its turn.
 func (l *Log) request(b Batch) *request {
 	r := &request{log: l, from: b.From, take: b.Take, calm: b.Calm, put: b.Put, seen: seenIDs(b),
-		notes: b.SeenNote, title: b.Title, pinned: b.Pinned, digest: b.Digest}
+		notes: b.SeenNote, title: b.Title, pinned: b.Pinned, digest: b.Digest, at: b.At}
 	r.checked, r.err = checkEvents(b.Events)
 	if r.err == nil {
 		r.err = checkInputs(b.Put, r.seen, b.SeenNote)
@@ -106,10 +107,22 @@ func (l *Log) stampAndQueue(r *request) bool {
 	defer l.submit.Unlock()
 	if r.err == nil {
 		at := stampAfter(l.lastAt)
+		if !r.at.IsZero() && !r.at.Before(l.lastAt) {
+			at = r.at
+		}
 		l.lastAt = at
 		r.records, r.events = encode(l.head, r.from, at, r.checked)
 	}
 	return l.store.writer.queue.add(r)
+}
+
+// Now is the at of events that are decided now: whole microseconds, and never before
+// that of the newest event. A sole appender that gives it as Batch.At knows what the
+// log will say before the log does.
+func (l *Log) Now() time.Time {
+	l.submit.Lock()
+	defer l.submit.Unlock()
+	return stampAfter(l.lastAt)
 }
 
 // stampAfter is the time of an event behind one of the time last: it never goes back.

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
 // request is one atomic piece of work for the writer: a batch of a log, a piece of
@@ -24,6 +25,7 @@ type request struct {
 	take    []int64
 	calm    []int64
 	seen    []string
+	at      time.Time         // zero: when it is queued
 	notes   map[string]string // of seen, and of put
 	title   *string
 	pinned  *bool

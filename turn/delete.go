@@ -39,18 +39,29 @@ func (a *Agent) delete() error {
 	}
 	a.tell(a.abort)
 	<-a.atRest()
-	forgotten := make(chan struct{})
-	a.tell(func() { a.forget(); close(forgotten) })
-	<-forgotten
-	err := a.host.store.Delete(context.Background(), a.id)
-	if err != nil {
-		a.closed.Store(false) // the state is read again
+	a.await(a.forget)
+	if err := a.host.store.Delete(context.Background(), a.id); err != nil {
+		a.closed.Store(false) // what it knew is read again
+		return err
 	}
-	return err
+	a.await(func() { a.host.tell(Change{Session: a.id, Owner: a.owner, Deleted: true}) })
+	return nil
 }
 
-// abort ends the open turn, if there is one, whatever it is at.
+// await has the agent's goroutine do something that no refusal keeps from being done,
+// and waits for it.
+func (a *Agent) await(message func()) {
+	done := make(chan struct{})
+	a.tell(func() {
+		defer close(done)
+		message()
+	})
+	<-done
+}
+
+// abort ends the open turn, if there is one, whatever it is at. No other begins behind it.
 func (a *Agent) abort() {
+	a.refuseStart(ErrForeign)
 	if a.ready() != nil || a.st.turn == nil {
 		return // a log that cannot be read can still be deleted, and nothing of it runs
 	}

@@ -15,6 +15,8 @@ var (
 	ErrForeign       = errors.New("no such session for this owner")
 	ErrTooManyAgents = errors.New("too many agents in memory")
 	ErrInboxFull     = errors.New("the inbox is full")
+	ErrKeyReused     = errors.New("the idempotency key was used for another run of this session")
+	ErrNoInput       = errors.New("no such text waits")
 	ErrDraining      = errors.New("the server is shutting down")
 )
 

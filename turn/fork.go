@@ -2,8 +2,10 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
@@ -42,7 +44,11 @@ func (h *Host) Fork(ctx context.Context, source string, at ForkPoint, id string)
 	if err != nil {
 		return store.Session{}, err
 	}
-	first, err := forked(ctx, log, st, at, n)
+	end := ending{st: st}
+	if err := end.fork(ctx, log, at); err != nil {
+		return store.Session{}, err
+	}
+	digest, err := json.Marshal(st.digest())
 	if err != nil {
 		return store.Session{}, err
 	}
@@ -53,9 +59,11 @@ func (h *Host) Fork(ctx context.Context, source string, at ForkPoint, id string)
 	if x.Title, err = titleAt(ctx, log, n); err != nil {
 		return store.Session{}, err
 	}
-	if err := h.store.Copy(ctx, x, source, n, first, nil); err != nil {
-		return store.Session{}, fmt.Errorf("fork %s: %w", source, err)
+	defer h.expect(id)()
+	if err := h.store.Copy(ctx, x, source, n, end.events, digest); err != nil {
+		return store.Session{}, fmt.Errorf("fork: %w", err)
 	}
+	h.tell(Change{Session: id, Owner: x.Owner, Created: true})
 	return h.store.Session(ctx, id)
 }
 
@@ -132,43 +140,46 @@ func withEnd(ctx context.Context, log *store.Log, n int64) (int64, error) {
 	return n, err
 }
 
-// forked returns what stands behind the copied events: the mark, and the end of the turn
-// that is open there.
-func forked(ctx context.Context, log *store.Log, st *state, at ForkPoint, n int64) ([]store.NewEvent, error) {
-	out := ending{events: []store.NewEvent{}}
-	out.add(event.NewID(), event.SessionForked{From: log.Session(), Boundary: n})
-	if st.turn == nil {
-		return out.events, out.err
-	}
-	if s := st.turn.step; s != nil && !s.ended {
-		if at.Entry == "" && !s.replied && !s.interrupted {
-			text, reasoning, err := lostText(ctx, log, s, n-1)
-			if err != nil {
-				return nil, err
-			}
-			putAside(s, text, reasoning, out.add)
-		}
-		for _, c := range s.owed() {
-			if !c.logged {
-				out.add(event.NewID(), c.ToolCall)
-			}
-			message := errForked
-			out.add(event.NewID(), event.ToolResult{ID: c.ID, Error: &message, Cause: event.CauseForked})
-		}
-		out.add(event.NewID(), event.StepEnd{N: s.n})
-	}
-	out.add(event.NewID(), event.TurnEnd{Status: event.Cancelled, Cause: event.CauseForked})
-	return out.events, out.err
-}
-
-// ending collects encoded events.
+// ending is what stands behind the copied events, decided and folded.
 type ending struct {
+	st     *state
 	events []store.NewEvent
 	err    error
 }
 
-func (e *ending) add(id string, p event.Payload) {
+// fork marks the fork and ends the turn that is open there.
+func (e *ending) fork(ctx context.Context, log *store.Log, at ForkPoint) error {
+	n := e.st.next
+	e.add(event.SessionForked{From: log.Session(), Boundary: n})
+	if e.st.turn == nil {
+		return e.err
+	}
+	if s := e.st.turn.step; s != nil && !s.ended {
+		if at.Entry == "" && !s.replied && !s.interrupted {
+			text, reasoning, err := lostText(ctx, log, s, n-1)
+			if err != nil {
+				return err
+			}
+			putAside(s, text, reasoning, e.addAs)
+		}
+		message := errForked
+		for _, c := range s.owed() {
+			if !c.logged {
+				e.add(c.ToolCall)
+			}
+			e.add(event.ToolResult{ID: c.ID, Error: &message, Cause: event.CauseForked})
+		}
+		e.add(event.StepEnd{N: s.n})
+	}
+	e.add(event.TurnEnd{Status: event.Cancelled, Cause: event.CauseForked})
+	return e.err
+}
+
+func (e *ending) add(p event.Payload) { e.addAs(event.NewID(), p) }
+
+func (e *ending) addAs(id string, p event.Payload) {
 	body, err := event.Encode(p)
 	e.err = errors.Join(e.err, err)
 	e.events = append(e.events, store.NewEvent{ID: id, Type: string(p.EventType()), Payload: body})
+	e.st.apply(e.st.next, id, time.Now(), p) // no text by a person is among them: the time says nothing
 }

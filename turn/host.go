@@ -62,14 +62,17 @@ type Host struct {
 	draining chan struct{}  // closed when no turn may begin any more
 	wg       sync.WaitGroup // every goroutine of every agent
 	tools    tool.Runner    // and every tool at work
+	watchers changeWatchers
 
 	mu     sync.Mutex
 	agents map[string]*Agent
+	births births // guarded by mu
 }
 
 // New returns a host over an open store. Drain ends it.
 func New(st *store.Store, cfg Config) *Host {
 	h := &Host{store: st, tools: tool.Runner{Log: cfg.Log}, draining: make(chan struct{}), agents: map[string]*Agent{}}
+	h.births = births{of: map[string]int{}, over: sync.Cond{L: &h.mu}}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	h.beside, h.endAside = context.WithCancelCause(h.ctx)
 	h.Reload(cfg)
@@ -107,11 +110,7 @@ func (h *Host) Hold(ctx context.Context, id, owner string) (*Agent, error) {
 }
 
 func (h *Host) create(ctx context.Context, id, owner string) (store.Session, error) {
-	def := DefaultAgent
-	if _, ok := h.config().Agents[id]; ok {
-		def = id
-	}
-	session := store.Session{ID: id, Owner: owner, Agent: def}
+	session := store.Session{ID: id, Owner: owner, Agent: h.config().definitionFor(id)}
 	err := h.bear(ctx, session, event.SessionCreated{})
 	if !errors.Is(err, store.ErrExists) {
 		return session, err
@@ -133,9 +132,11 @@ func (h *Host) bear(ctx context.Context, session store.Session, first ...event.P
 		}
 		events[i] = store.NewEvent{Type: string(p.EventType()), Payload: body}
 	}
+	defer h.expect(session.ID)()
 	if err := h.store.Create(ctx, session, events); err != nil {
 		return &AppendError{err}
 	}
+	h.tell(Change{Session: session.ID, Owner: session.Owner, Created: true})
 	return nil
 }
 
@@ -158,6 +159,9 @@ func (h *Host) holdWithin(ctx context.Context, session store.Session, limit int)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	for h.births.of[session.ID] > 0 {
+		h.births.over.Wait()
+	}
 	if a, ok := h.agents[session.ID]; ok {
 		log.Close()
 		if a.closed.Load() {

@@ -41,6 +41,16 @@ func loadUpto(ctx context.Context, log *store.Log, upto int64) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
+	said, some, err := log.Newest(ctx, upto+1, string(event.UserMessageType), string(event.ContextInjectedType))
+	if err != nil {
+		return nil, err
+	}
+	if some {
+		s.said = &said.At
+	}
+	if found && event.Type(last.Type) == event.TurnEndType {
+		events = append(events, last)
+	}
 	if found && event.Type(last.Type) == event.TurnStartType {
 		open, err := log.Structural(ctx, last.Seq, upto, foldedTypes...)
 		if err != nil {

@@ -181,15 +181,15 @@ func (a *Agent) expireAt(ctx context.Context, then time.Time, limit time.Duratio
 		if a.running || a.host.isDraining() {
 			return nil
 		}
-		expired := false
+		var expired *call
 		for _, c := range a.allStanding() {
 			if !c.asked.Add(limit).After(then) {
 				a.denyExpired(c, limit)
-				expired = true
+				expired = c
 			}
 		}
-		if expired {
-			a.resume(nil)
+		if expired != nil {
+			a.resume(expired)
 		}
 		return nil
 	})

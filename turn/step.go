@@ -73,7 +73,7 @@ func (a *Agent) ask(s *step) {
 	a.fresh = ""
 	cfg := a.host.config()
 	client, name, err := cfg.resolve(s.model)
-	request := model.Request{Model: name, System: cfg.Agents[a.def].System}
+	request := model.Request{Model: name, System: cfg.Agents[a.definition()].System}
 	upto, patterns := a.st.next-1, a.policy()
 
 	ctx, end := context.WithCancelCause(a.host.ctx)

@@ -50,7 +50,7 @@ func (a *Agent) summarizer() (*summarizer, error) {
 		}
 	}
 	client, name, err := cfg.resolve(spec)
-	request := model.Request{Model: name, System: cfg.Agents[a.def].System, Tools: offered(cfg, a.policy())}
+	request := model.Request{Model: name, System: cfg.Agents[a.definition()].System, Tools: offered(cfg, a.policy())}
 	return &summarizer{log: a.log, client: client, spec: spec, request: request, upto: a.checkpointAt()}, err
 }
 
