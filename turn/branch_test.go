@@ -246,6 +246,44 @@ func TestAnOverflowIsCutWhereABranchLeftATurn(t *testing.T) {
 	}
 }
 
+// guarantee 12: a newer checkpoint of another branch is no bound.
+func TestACheckpointOfAnotherBranchBoundsNoSummary(t *testing.T) {
+	w := newWorld(t)
+	w.define(func(d *Definition) { d.Models[RoleCompactor] = "demo/short" })
+	w.batches(4)
+	answer := nth(t, w.log(), event.AssistantMessageType, 8).ID
+	w.branch(nth(t, w.log(), event.UserMessageType, 4).ID, true)
+	w.model.add("short", []act{{text: "Of the other branch."}})
+	w.play("compact")
+	w.branch(answer, false)
+	w.overflows("short", 1)
+	w.model.add("short", []act{{text: "Short."}})
+	w.play(`compact
+		model "on"
+		wake then
+		idle`)
+	seen := w.lastRequest()
+	if seen[0] != "Short." || seen[1] != "question-1." || seen[len(seen)-1] != "then" {
+		t.Errorf("the model saw %q", seen)
+	}
+}
+
+// A long history that was left is no reason to summarise the short one that is gone on with.
+func TestTheBudgetIsThatOfThePath(t *testing.T) {
+	w := newWorld(t)
+	w.play(`model "a1" usage:150,1
+		wake q1
+		idle
+		budget 100`)
+	w.branch(nth(t, w.log(), event.UserMessageType, 1).ID, true)
+	w.play(`model "b1" usage:10,1
+		wake r1
+		idle`)
+	if n := len(w.model.asked()); n != 2 {
+		t.Errorf("%d requests, want no summary's:\n%s", n, render(w.log()))
+	}
+}
+
 // A name is made of what was said on the path where the turn ended.
 func TestATitleIsTheFirstTextOfThePath(t *testing.T) {
 	w := newWorld(t)

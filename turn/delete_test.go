@@ -316,3 +316,53 @@ func TestADeletionOfNoSessionIsRefused(t *testing.T) {
 		t.Errorf("%v, want ErrNotFound", err)
 	}
 }
+
+// guarantee 18: the file is locked by another program for longer than SQLite waits.
+func TestADeletionThatFailsLeavesTheSession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	w.play(`model "a1"
+		wake q1
+		idle`)
+	unlock := lockFile(t, w.path)
+	if err := w.host.Delete(context.Background(), "s1"); err == nil {
+		t.Error("a deletion that cannot be written succeeded")
+	}
+	unlock()
+	w.play(`model "a2"
+		wake q2
+		idle`)
+	w.sees("q1", "a1", "q2")
+}
+
+// guarantee 18: whoever asked for it may go away.
+func TestADeletionGoesOnWhenNobodyWaitsForIt(t *testing.T) {
+	w := newWorld(t)
+	other := w.agent
+	w.agent = w.hold("s2")
+	w.play(`model "half" @g
+		wake go
+		await g`)
+	ctx, leave := context.WithCancel(context.Background())
+	under, goOn, gone := make(chan struct{}), make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	stop := w.host.Watch(func(c Change) {
+		once.Do(func() { close(under); <-goOn })
+		if c.Deleted {
+			close(gone)
+		}
+	})
+	defer stop()
+	got := make(chan error, 1)
+	go func() { got <- w.host.Delete(ctx, "s2") }()
+	<-under
+	leave()
+	if err := <-got; !errors.Is(err, context.Canceled) {
+		t.Errorf("the deletion came to %v", err)
+	}
+	close(goOn)
+	<-gone
+	w.agent.Release()
+	w.agent = other
+	w.isGone("s2")
+}

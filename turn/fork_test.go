@@ -109,6 +109,7 @@ func (w *world) checkFork(source []store.Event, at ForkPoint, id string) {
 		}
 	}
 	checkInvariants(t, log)
+	w.checkDigest(id)
 	if isOpen(log) {
 		t.Errorf("%s: the fork has an open turn:\n%s", id, render(log))
 	}
@@ -125,6 +126,28 @@ func (w *world) checkFork(source []store.Event, at ForkPoint, id string) {
 		t.Errorf("%s: the request is not what was copied and closed (-want +got):\n%s", id, diff)
 	}
 	checkInvariants(t, wholeLog(t, a.Log()))
+}
+
+// checkDigest compares the stored digest of a session with what its log says.
+func (w *world) checkDigest(id string) {
+	w.t.Helper()
+	ctx := context.Background()
+	x, err := w.store.Session(ctx, id)
+	if err != nil || x.Digest == nil {
+		w.t.Fatalf("%s: no digest, %v", id, err)
+	}
+	stored, err := ReadDigest(ctx, w.store, x)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	x.Digest = nil
+	folded, err := ReadDigest(ctx, w.store, x)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	if diff := cmp.Diff(folded, stored); diff != "" {
+		w.t.Errorf("%s: the digest (-folded +stored):\n%s", id, diff)
+	}
 }
 
 // says wakes an agent and waits for the end of its turn.
@@ -291,6 +314,22 @@ func TestTheStateOfAForkIsThatOfThePrefix(t *testing.T) {
 	none, log := w.fork(ForkPoint{Entry: first, Exclusive: true}, "none")
 	if x, err := w.store.Session(ctx, none.id); err != nil || x.Title != "" || count(log, event.TurnStartType) != 0 {
 		t.Errorf("before the first message: row %+v, log\n%s", x, render(log))
+	}
+}
+
+// Whoever finds a fork has been told of it.
+func TestTheWatchersHearOfAForkOnceItIsWhole(t *testing.T) {
+	w := newWorld(t)
+	w.play(`model "a1"
+		wake q1
+		idle`)
+	var told []Change
+	stop := w.host.Watch(func(c Change) { told = append(told, c) })
+	w.fork(ForkPoint{}, "fork")
+	stop()
+	want := []Change{{Session: "fork", Owner: "me", Created: true}}
+	if diff := cmp.Diff(want, told); diff != "" {
+		t.Errorf("told (-want +got):\n%s", diff)
 	}
 }
 

@@ -65,7 +65,7 @@ func (g *grove) move() {
 	case state == Waiting:
 		g.decide()
 	case move == "compact":
-		g.compact()
+		g.compact(state)
 	case move == "continue":
 		g.answers(false)
 		g.must("continue", "")
@@ -73,7 +73,7 @@ func (g *grove) move() {
 		g.answers(rapid.Bool().Draw(g.r, "with a call that asks"))
 		g.must("wake", g.text("text"))
 	}
-	g.until(Idle, Waiting)
+	g.until(Idle, Waiting, Resumable)
 	for _, req := range g.model.asked()[asked:] {
 		checkRequest(g.t, req)
 	}
@@ -105,6 +105,10 @@ func (g *grove) answers(asks bool) {
 	if asks {
 		g.model.add("", []act{call("c4", "par"), call("c5", "ask"), call("c6", "par")})
 	}
+	if rapid.IntRange(0, 4).Draw(g.r, "fails") == 0 {
+		g.model.add("", []act{{text: "half of it"}, {err: providerError(event.CodeProvider, "no more")}})
+		return
+	}
 	g.model.add("", []act{{text: g.text("answer")}})
 }
 
@@ -135,7 +139,7 @@ func (g *grove) branch(state Status) {
 	before := byParents(g.log())
 	leaf, previous, err := g.agent.Branch(context.Background(), to, exclusive)
 	switch {
-	case state == Waiting:
+	case state != Idle:
 		if !errors.Is(err, ErrTurnOpen) {
 			g.r.Fatalf("a branch in an open turn: %v", err)
 		}
@@ -155,15 +159,16 @@ func (g *grove) branch(state Status) {
 	}
 }
 
-func (g *grove) compact() {
+func (g *grove) compact(state Status) {
 	g.model.mu.Lock()
 	g.model.others["short"] = nil
 	g.model.mu.Unlock()
 	refused := rapid.IntRange(0, 2).Draw(g.r, "refusals")
 	g.overflows("short", refused)
 	g.model.add("short", []act{{text: fmt.Sprintf("S%d", g.said)}})
-	if _, err := g.agent.Compact(context.Background()); err != nil && !overflow(err) {
-		g.r.Fatal(err)
+	_, err := g.agent.Compact(context.Background())
+	if open := errors.Is(err, ErrTurnOpen); open != (state != Idle) || !open && err != nil && !overflow(err) {
+		g.r.Fatalf("compaction of a session that is %s: %v", state, err)
 	}
 }
 
