@@ -53,7 +53,7 @@ func (w *world) sees(want ...string) {
 	}
 }
 
-// guarantee 16: an edit goes to the parent of what it replaces, a regenerated answer to its
+// guarantee 20: an edit goes to the parent of what it replaces, a regenerated answer to its
 // question, and a switch back to the newest descendant of the attempt.
 func TestAnEditARegenerationAndASwitchBackLeadTheModelAlongTheirPaths(t *testing.T) {
 	w := newWorld(t)
@@ -102,7 +102,7 @@ func TestAnEditARegenerationAndASwitchBackLeadTheModelAlongTheirPaths(t *testing
 	checkInvariants(t, w.log())
 }
 
-// guarantee 16
+// guarantee 20
 func TestABranchIsRefusedWhileATurnIsOpenAndToWhatIsNoEntry(t *testing.T) {
 	w := newWorld(t)
 	w.play(`model "a1"
@@ -131,7 +131,7 @@ func TestABranchIsRefusedWhileATurnIsOpenAndToWhatIsNoEntry(t *testing.T) {
 	}
 }
 
-// guarantee 16: nothing moved, so nothing is said.
+// guarantee 20: nothing moved, so nothing is said.
 func TestABranchToTheLeafLogsNothing(t *testing.T) {
 	w := newWorld(t)
 	w.play(`model "a1"
@@ -184,7 +184,7 @@ func TestABranchMeanwhileDeclinesACompaction(t *testing.T) {
 	}
 }
 
-// guarantees 12 and 16: a checkpoint counts on its own path alone, and what is summarised
+// guarantees 12 and 20: a checkpoint counts on its own path alone, and what is summarised
 // is what stands on the path.
 func TestACompactionSummarisesThePathAndCountsOnItAlone(t *testing.T) {
 	w := newWorld(t)

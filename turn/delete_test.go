@@ -83,7 +83,7 @@ func (w *world) isGone(id string) {
 	}
 }
 
-// guarantee 18: whatever the session is at, its turn ends and its tools are killed before
+// guarantee 22: whatever the session is at, its turn ends and its tools are killed before
 // it is gone, and nobody brings it back.
 func TestADeletionEndsTheOpenTurnFirstWhateverItIsAt(t *testing.T) {
 	for name, script := range map[string]string{
@@ -143,7 +143,7 @@ func TestADeletionEndsTheOpenTurnFirstWhateverItIsAt(t *testing.T) {
 	}
 }
 
-// guarantee 18: a turn that a crash left open is ended too, though nobody runs it.
+// guarantee 22: a turn that a crash left open is ended too, though nobody runs it.
 func TestAResumableTurnIsEndedByItsDeletion(t *testing.T) {
 	w := newWorld(t)
 	w.agent.Release()
@@ -164,7 +164,7 @@ func TestAResumableTurnIsEndedByItsDeletion(t *testing.T) {
 	w.isGone("s2")
 }
 
-// guarantee 18: of texts, connections, forks and deletions that come at the same time each
+// guarantee 22: of texts, connections, forks and deletions that come at the same time each
 // was before it or is refused.
 func TestNoRaceBringsADeletedSessionBack(t *testing.T) {
 	for range 20 {
@@ -317,7 +317,7 @@ func TestADeletionOfNoSessionIsRefused(t *testing.T) {
 	}
 }
 
-// guarantee 18: the file is locked by another program for longer than SQLite waits.
+// guarantee 22: the file is locked by another program for longer than SQLite waits.
 func TestADeletionThatFailsLeavesTheSession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
@@ -335,7 +335,7 @@ func TestADeletionThatFailsLeavesTheSession(t *testing.T) {
 	w.sees("q1", "a1", "q2")
 }
 
-// guarantee 18: whoever asked for it may go away.
+// guarantee 22: whoever asked for it may go away.
 func TestADeletionGoesOnWhenNobodyWaitsForIt(t *testing.T) {
 	w := newWorld(t)
 	other := w.agent

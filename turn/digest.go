@@ -111,7 +111,7 @@ func (a *Agent) digested(w *work) {
 	if !w.structural {
 		return
 	}
-	d, err := json.Marshal(a.st.digest())
+	d, err := a.st.digest().MarshalJSON() // as it is: Marshal would escape it for HTML
 	if err != nil && w.err == nil {
 		w.err = fmt.Errorf("encode the digest: %w", err)
 	}

@@ -52,7 +52,7 @@ const busy = `model "let me see" call:p1:par:{} call:p2:par:{} call:o1:once:{} c
 	wake more
 	idle`
 
-// guarantee 17: whatever entry a session is forked at, the fork's next request is whole,
+// guarantee 21: whatever entry a session is forked at, the fork's next request is whole,
 // holds the entries up to there and nothing else, and no tool runs again.
 func TestAForkAtAnyEntryGoesOnFromThereAndRunsNothingAgain(t *testing.T) {
 	w := newWorld(t)
@@ -177,7 +177,7 @@ func callIDs(messages []model.Message) (out []string) {
 	return out
 }
 
-// guarantee 17: so of a session whose turn is open, parked or streaming, which goes on
+// guarantee 21: so of a session whose turn is open, parked or streaming, which goes on
 // undisturbed.
 func TestAnOpenTurnIsForkedAtAnyEntryAndGoesOnUndisturbed(t *testing.T) {
 	for name, script := range map[string]string{
@@ -216,7 +216,7 @@ func TestAnOpenTurnIsForkedAtAnyEntryAndGoesOnUndisturbed(t *testing.T) {
 	}
 }
 
-// guarantee 17: what was streamed is kept as an entry, a call that may run in the source
+// guarantee 21: what was streamed is kept as an entry, a call that may run in the source
 // has an error for a result, and the turn is cancelled with its cause.
 func TestAForkOfAnOpenTurnIsClosedInOneAppend(t *testing.T) {
 	w := newWorld(t)
@@ -272,7 +272,7 @@ func TestAForkAtTheLastAnswerOfATurnHasItsEndAndNoOther(t *testing.T) {
 	}
 }
 
-// guarantee 17: its policy, models, title, leaf and owner are those of that place in the log.
+// guarantee 21: its policy, models, title, leaf and owner are those of that place in the log.
 func TestTheStateOfAForkIsThatOfThePrefix(t *testing.T) {
 	w := newWorld(t)
 	ctx := context.Background()

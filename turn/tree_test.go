@@ -29,7 +29,7 @@ type grove struct {
 // TestAnyLifeOfATreeIsWhatItsLogSays: whatever is run, branched, compacted, forked and
 // restarted in whatever order, the state read from the log is the one that was lived with,
 // the history is that of a walk by parent ids, every request is whole, and no checkpoint
-// stands between a call and its result. Guarantees 3, 5, 12, 16 and 17.
+// stands between a call and its result. Guarantees 3, 5, 12, 20 and 21.
 func TestAnyLifeOfATreeIsWhatItsLogSays(t *testing.T) {
 	w := newWorld(t)
 	w.define(func(d *Definition) { d.Models[RoleCompactor] = "demo/short" })
