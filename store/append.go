@@ -69,6 +69,9 @@ func (l *Log) request(b Batch) *request {
 	if r.err == nil {
 		r.err = checkDigest(b.Digest)
 	}
+	if r.err == nil {
+		r.texts = l.store.searchTexts(b.From, r.checked)
+	}
 	return r
 }
 

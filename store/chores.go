@@ -10,6 +10,7 @@ import (
 // chores is what the writer does by itself, between the requests of others.
 type chores struct {
 	remove []int64 // keys whose rows are to go, if leftovers still names them
+	index  bool    // some logs are yet to be indexed
 	failed bool    // the last piece: the next one waits for a commit that succeeds
 }
 
@@ -17,11 +18,16 @@ type chores struct {
 const (
 	pieceRows  = 256
 	pieceBytes = 1 << 20 // of envelopes
-	pieceTexts = 16      // of the inbox, or documents of the search, which are up to maxText long
+	pieceTexts = 16      // of the inbox, or of the search's documents, which have up to MaxSearchText bytes
 )
 
 // load finds what an earlier life of the process left to do.
-func (c *chores) load(ctx context.Context, conn *sql.Conn) error {
+func (c *chores) load(ctx context.Context, conn *sql.Conn, search bool) error {
+	if search {
+		if err := conn.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM unindexed)").Scan(&c.index); err != nil {
+			return fmt.Errorf("read what is left to do: %w", err)
+		}
+	}
 	rows, err := conn.QueryContext(ctx, "SELECT key FROM leftovers ORDER BY key")
 	if err != nil {
 		return fmt.Errorf("read what is left to do: %w", err)
@@ -37,7 +43,9 @@ func (c *chores) load(ctx context.Context, conn *sql.Conn) error {
 	return rows.Err()
 }
 
-func (w *writer) choresWait() bool { return !w.chores.failed && len(w.chores.remove) > 0 }
+func (w *writer) choresWait() bool {
+	return !w.chores.failed && (len(w.chores.remove) > 0 || w.chores.index)
+}
 
 // chore does one piece. When it fails, nothing of it was done, and it is tried again
 // after the next commit: it may be the disk, which the next commit will know.
@@ -47,7 +55,7 @@ func (w *writer) chore() {
 	}
 	if err := w.piece(context.Background()); err != nil {
 		w.chores.failed = true
-		slog.Error("removing what was deleted failed, it will be tried again", "file", w.store.path, "err", err)
+		slog.Error("tidying up failed, it will be tried again", "file", w.store.path, "err", err)
 	}
 }
 
@@ -61,18 +69,25 @@ func (w *writer) piece(ctx context.Context) error {
 	if err := w.fault("chore"); err != nil {
 		return err
 	}
+	if len(w.chores.remove) == 0 {
+		done, err := w.indexSome(ctx, tx)
+		if err == nil {
+			err = tx.Commit()
+		}
+		w.chores.index = !done || err != nil
+		return err
+	}
 	done, err := removeSome(ctx, tx, w.chores.remove[0])
-	if err != nil {
-		return err
+	if err == nil {
+		err = tx.Commit()
 	}
-	if err := tx.Commit(); err != nil {
-		return err
-	}
-	if done {
+	if err == nil && done {
 		w.chores.remove = w.chores.remove[1:]
 	}
-	return nil
+	return err
 }
+
+var someDocs = fmt.Sprintf("(SELECT doc FROM texts WHERE session = ?1 ORDER BY doc LIMIT %d)", pieceTexts)
 
 // removals are what removes the rows of a session, each a piece at a time. Events go
 // from the newest on, so that a piece is bounded by their positions.
@@ -84,6 +99,9 @@ var removals = []string{
 		(SELECT position FROM inbox WHERE session = ?1 LIMIT %d)`, pieceTexts),
 	fmt.Sprintf(`DELETE FROM inputs_seen WHERE session = ?1 AND client_id IN
 		(SELECT client_id FROM inputs_seen WHERE session = ?1 LIMIT %d)`, pieceRows),
+	"DELETE FROM search WHERE rowid IN " + someDocs,
+	"DELETE FROM texts WHERE doc IN " + someDocs, // the same ones, when search has none of them left
+	"DELETE FROM unindexed WHERE session = ?1",
 	"DELETE FROM leftovers WHERE key = ?1",
 }
 

@@ -16,12 +16,13 @@ type copying struct {
 
 	next  int64 // seq of the first event of the next piece
 	piece []record
+	texts []searchText
 	at    time.Time // of the newest event read
 }
 
 // read reads the next piece.
 func (c *copying) read(ctx context.Context) error {
-	c.piece = nil
+	c.piece, c.texts = nil, nil
 	return c.from.reading(func() error {
 		rows, err := c.from.store.queries.rows.QueryContext(ctx, c.from.key, c.next, min(PageEvents, c.n-c.next), PageBytes)
 		if err != nil {
@@ -56,6 +57,9 @@ func (c *copying) rewrite(r *record) error {
 		return fmt.Errorf("seq %d of %q: %w", c.next, c.from.id, err)
 	}
 	c.at = e.At
+	if r.id != nil && c.from.store.options.SearchText != nil {
+		c.texts = c.from.store.addText(c.texts, c.next, e.Type, e.Payload)
+	}
 	upToHead := len(envID) + idDigits
 	r.line = bytes.Join([][]byte{r.line[:upToHead], []byte(c.head), r.line[upToHead+len(c.from.head):]}, nil)
 	return nil

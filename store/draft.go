@@ -13,12 +13,13 @@ import (
 type draft struct {
 	store *Store
 	key   int64
+	owner string // in the search's index
 	at    place
 	begun bool // a piece may be in the file
 }
 
-func (s *Store) newDraft() *draft {
-	return &draft{store: s, key: s.keys.Add(1), at: place{tip: -1}}
+func (s *Store) newDraft(owner string) *draft {
+	return &draft{store: s, key: s.keys.Add(1), owner: ownerWord(owner), at: place{tip: -1}}
 }
 
 // write writes a piece, the last one if the request says what session it becomes,
@@ -90,8 +91,10 @@ func (w *writer) applyDraft(r *request) error {
 	if err != nil {
 		return err
 	}
-	_, err = w.sql.dropLeftover.run(d.key) // there is none if this is its only piece
-	return err
+	if _, err = w.sql.dropLeftover.run(d.key); err != nil || x.Title == "" { // there is none if this is its only piece
+		return err
+	}
+	return w.index(d.key, d.owner, []searchText{{titleSeq, x.Title}})
 }
 
 // Copy makes a session whose log is the first n events of another's, with their ids,
@@ -130,7 +133,7 @@ func (s *Store) copy(ctx context.Context, x Session, source string, n int64, res
 	if tip, _ := from.Tip(); n < 0 || n > tip+1 {
 		return fmt.Errorf("%w: the first %d events of %d", ErrInvalid, n, tip+1)
 	}
-	d := s.newDraft()
+	d := s.newDraft(x.Owner)
 	defer func() {
 		if err != nil {
 			d.giveUp()
@@ -142,7 +145,7 @@ func (s *Store) copy(ctx context.Context, x Session, source string, n int64, res
 			return err
 		}
 		if c.next < n {
-			if err := d.write(ctx, &request{records: c.piece}); err != nil {
+			if err := d.write(ctx, &request{records: c.piece, texts: c.texts}); err != nil {
 				return err
 			}
 		}
@@ -152,5 +155,6 @@ func (s *Store) copy(ctx context.Context, x Session, source string, n int64, res
 		x.CreatedAt = now
 	}
 	records, _ := encode(c.head, n, now, checked)
-	return d.write(ctx, &request{records: slices.Concat(c.piece, records), create: &x, digest: digest})
+	return d.write(ctx, &request{records: slices.Concat(c.piece, records),
+		texts: append(c.texts, s.searchTexts(n, checked)...), create: &x, digest: digest})
 }

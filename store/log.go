@@ -26,6 +26,7 @@ type Log struct {
 	opened  bool       // guarded by opening
 	key     int64      // of the session's row; fixed once opened
 	head    string     // of its envelopes; likewise
+	owner   string     // in the search's index; likewise
 
 	submit sync.Mutex // held from stamping a batch to queueing it: at and queue have one order
 	lastAt time.Time  // guarded by submit
@@ -72,10 +73,11 @@ func (l *Log) open(ctx context.Context) error {
 		return fmt.Errorf("session %q: %w", l.id, err)
 	}
 	defer done()
+	var owner string
 	var deleted bool
 	var seq, pos sql.NullInt64
 	var newest []byte
-	err = l.store.queries.tip.QueryRowContext(ctx, l.id).Scan(&l.key, &deleted, &seq, &pos, &newest)
+	err = l.store.queries.tip.QueryRowContext(ctx, l.id).Scan(&l.key, &owner, &deleted, &seq, &pos, &newest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("session %q: %w", l.id, ErrNotFound)
@@ -84,7 +86,7 @@ func (l *Log) open(ctx context.Context) error {
 	case deleted:
 		return fmt.Errorf("session %q: %w", l.id, ErrDeleted)
 	}
-	l.head, l.tip = envelopeHead(l.id), -1
+	l.head, l.owner, l.tip = envelopeHead(l.id), ownerWord(owner), -1
 	if seq.Valid {
 		e, err := decode(l.head, newest)
 		if err != nil {

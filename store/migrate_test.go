@@ -25,6 +25,8 @@ func schema1File(t *testing.T, events int) (path string) {
 			t.Fatal(err)
 		}
 	}
+	db.SetMaxOpenConns(1)
+	run("BEGIN")
 	run(schemaV1)
 	run(fmt.Sprintf("PRAGMA user_version = 1; PRAGMA application_id = %d", applicationID))
 	run("INSERT INTO meta VALUES('log_id', '0123456789abcdef'), ('wal_needed', '0')")
@@ -43,6 +45,7 @@ func schema1File(t *testing.T, events int) (path string) {
 			run("INSERT INTO events VALUES(?,?,?,?,?,?)", key, seq, e.Type, recs[0].id, pos, string(recs[0].line))
 		}
 	}
+	run("COMMIT")
 	if err := db.Close(); err != nil {
 		t.Fatal(err)
 	}

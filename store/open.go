@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -32,7 +33,11 @@ type Options struct {
 	Durability   string // Full ("" too) or Normal
 	RecentEvents int    // recent events kept for live readers of a log, at least a reader's bound; 0 = DefaultRecentEvents
 
-	fault func(stage string) error // tests: a failure to inject before "insert" or "commit"
+	// SearchText returns the text of a structural event that Search finds it by; "" = none.
+	// nil: titles are found only. It is called by whoever appends, at any time.
+	SearchText func(typ string, payload json.RawMessage) string
+
+	fault func(stage string) error // tests: a failure to inject before "insert" or "commit", or in a "chore"
 }
 
 // Store is an open file. Its methods may be called from any goroutine.

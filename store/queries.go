@@ -10,7 +10,7 @@ import (
 // queries are the prepared reads.
 type queries struct {
 	session, sessions, sessionsOf, with, waking, unclosed, tip, inbox, seen,
-	page, rows, before, byID, newest, newestOfAll, structural, structuralOfAll, streamed *sql.Stmt
+	page, rows, before, byID, newest, newestOfAll, structural, structuralOfAll, streamed, search *sql.Stmt
 }
 
 const (
@@ -18,7 +18,7 @@ const (
 		digest, coalesce(e.seq, -1), coalesce(e.pos, 0), e.event FROM sessions s
 		LEFT JOIN events e ON e.session = s.key AND e.seq = (SELECT max(seq) FROM events WHERE session = s.key)`
 
-	selectTip = `SELECT s.key, s.deleted_at IS NOT NULL, e.seq, e.pos, e.event FROM sessions s
+	selectTip = `SELECT s.key, s.owner, s.deleted_at IS NOT NULL, e.seq, e.pos, e.event FROM sessions s
 		LEFT JOIN events e ON e.session = s.key AND e.seq = (SELECT max(seq) FROM events WHERE session = s.key)
 		WHERE s.id = ?`
 
@@ -59,6 +59,12 @@ const (
 
 	selectStructural = `SELECT event FROM kinds CROSS JOIN events INDEXED BY events_structural
 		WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq BETWEEN ?3 AND ?4 ORDER BY seq`
+
+	// search reads the matches from the newest on and stops at the limit.
+	selectSearch = `SELECT s.id, t.seq, e.id, snippet(search, 1, '', '', '…', 24)
+		FROM search CROSS JOIN texts t ON t.doc = search.rowid CROSS JOIN sessions s ON s.key = t.session
+		LEFT JOIN events e ON e.session = t.session AND e.seq = t.seq
+		WHERE search MATCH ?1 AND s.owner = ?2 AND s.deleted_at IS NULL ORDER BY search.rowid DESC LIMIT ?3`
 
 	selectStreamed = `SELECT event FROM events WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND id IS NULL ORDER BY seq`
 )
@@ -103,6 +109,7 @@ func (q *queries) prepare(ctx context.Context, db *sql.DB) error {
 		{&q.structural, given + selectStructural},
 		{&q.structuralOfAll, kinds + selectStructural},
 		{&q.streamed, selectStreamed},
+		{&q.search, selectSearch},
 	} {
 		var err error
 		if *p.to, err = db.PrepareContext(ctx, p.sql); err != nil {

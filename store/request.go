@@ -21,6 +21,7 @@ type request struct {
 	from    int64
 	checked []NewEvent
 	records []record
+	texts   []searchText
 	put     []Input
 	take    []int64
 	calm    []int64

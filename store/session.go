@@ -152,9 +152,9 @@ func (s *Store) Create(ctx context.Context, x Session, first []NewEvent) error {
 	if err != nil {
 		return fmt.Errorf("create session %q: %w", x.ID, err)
 	}
-	r := &request{draft: s.newDraft(), create: &x}
+	r := &request{create: &x, texts: s.searchTexts(0, checked)}
 	r.records, r.events = encode(envelopeHead(x.ID), 0, now, checked)
-	if err := r.draft.write(ctx, r); err != nil {
+	if err := s.newDraft(x.Owner).write(ctx, r); err != nil {
 		return fmt.Errorf("create session %q: %w", x.ID, err)
 	}
 	return nil

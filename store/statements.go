@@ -21,7 +21,8 @@ type statement struct {
 type statements struct {
 	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen,
 	setTitle, setPinned, setDigest,
-	addLeftover, dropLeftover, buryLeftover, burySession statement
+	addLeftover, dropLeftover, buryLeftover, burySession,
+	addText, addDoc, dropTitleDoc, dropTitle statement
 }
 
 func (x *statements) all() map[*statement]string {
@@ -43,6 +44,11 @@ func (x *statements) all() map[*statement]string {
 		&x.dropLeftover: "DELETE FROM leftovers WHERE key = ?",
 		&x.buryLeftover: "INSERT INTO leftovers SELECT key FROM sessions WHERE id = ? AND deleted_at IS NULL",
 		&x.burySession:  "UPDATE sessions SET deleted_at = ?, title = '', digest = NULL WHERE key = ?",
+
+		&x.addText:      "INSERT INTO texts(session, seq) VALUES(?,?)",
+		&x.addDoc:       "INSERT INTO search(rowid, owner, text) VALUES(?,?,?)",
+		&x.dropTitleDoc: "DELETE FROM search WHERE rowid = (SELECT doc FROM texts WHERE session = ? AND seq = -1)",
+		&x.dropTitle:    "DELETE FROM texts WHERE session = ? AND seq = -1",
 	}
 }
 

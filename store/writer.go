@@ -35,7 +35,7 @@ func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
 	if _, err := w.check.run(ctx); err != nil { // a crash's leftovers go into the file, and the mark is set
 		return nil, errors.Join(err, w.sql.close(conn))
 	}
-	if err := w.chores.load(ctx, conn); err != nil {
+	if err := w.chores.load(ctx, conn, s.options.SearchText != nil); err != nil {
 		return nil, errors.Join(err, w.sql.close(conn))
 	}
 	return w, nil
@@ -193,14 +193,15 @@ func (w *writer) apply(r *request) (err error) {
 		return nil // its rows go by and by, see publish
 	}
 	var key int64
+	var owner string
 	var at place
 	if r.draft != nil {
 		if err := w.applyDraft(r); err != nil {
 			return err
 		}
-		key, at = r.draft.key, r.draft.at
+		key, owner, at = r.draft.key, r.draft.owner, r.draft.at
 	} else {
-		key, at = r.log.key, w.places[r.log]
+		key, owner, at = r.log.key, r.log.owner, w.places[r.log]
 	}
 	for i := range r.records {
 		e := &r.records[i]
@@ -216,7 +217,7 @@ func (w *writer) apply(r *request) (err error) {
 	if err := w.applyInbox(key, r); err != nil {
 		return err
 	}
-	if err := w.applyRow(key, r); err != nil {
+	if err := w.applyRow(key, owner, r); err != nil {
 		return err
 	}
 	if r.log != nil {
@@ -226,9 +227,15 @@ func (w *writer) apply(r *request) (err error) {
 }
 
 // applyRow writes what a batch says of its session.
-func (w *writer) applyRow(key int64, r *request) error {
+func (w *writer) applyRow(key int64, owner string, r *request) error {
+	if err := w.index(key, owner, r.texts); err != nil {
+		return err
+	}
 	if r.title != nil {
 		if _, err := w.sql.setTitle.run(*r.title, key); err != nil {
+			return err
+		}
+		if err := w.indexTitle(key, owner, *r.title); err != nil {
 			return err
 		}
 	}
