@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"strings"
 	"sync"
 	"testing"
 
@@ -12,34 +12,15 @@ import (
 	"hitchpost/turn/event"
 )
 
-// changes keeps what a host's watchers are told of one session.
-type changes struct {
-	mu    sync.Mutex
-	types []string // of its events, and "deleted"
-}
-
-func (w *world) watch(session string) *changes {
-	c := &changes{}
-	w.t.Cleanup(w.host.Watch(func(change Change) {
-		if change.Session != session {
-			return
+// events returns the types of the events of a session that were heard of since the last
+// time, and "deleted".
+func (c *changes) events(session string) (types []string) {
+	for word := range strings.FieldsSeq(c.take(session)) {
+		if strings.Contains(word, "/") || word == "deleted" {
+			types = append(types, word)
 		}
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		for _, ev := range change.Events {
-			c.types = append(c.types, ev.Type)
-		}
-		if change.Deleted {
-			c.types = append(c.types, "deleted")
-		}
-	}))
-	return c
-}
-
-func (c *changes) all() []string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return slices.Clone(c.types)
+	}
+	return types
 }
 
 // refusesAll tries every command on an agent that is held.
@@ -115,12 +96,12 @@ func TestADeletionEndsTheOpenTurnFirstWhateverItIsAt(t *testing.T) {
 			w := newWorld(t)
 			other := w.agent
 			w.agent = w.hold("s2")
-			told := w.watch("s2")
+			told := w.watch()
 			w.play(script)
 			if err := w.host.Delete(context.Background(), "s2"); err != nil {
 				t.Fatal(err)
 			}
-			seen := told.all()
+			seen := told.events("s2")
 			if n := len(seen); n < 2 || seen[n-1] != "deleted" || seen[n-2] != string(event.TurnEndType) && seen[n-2] != string(event.SessionTitledType) {
 				t.Errorf("the watchers were told %q", seen)
 			}
@@ -154,11 +135,11 @@ func TestAResumableTurnIsEndedByItsDeletion(t *testing.T) {
 	w.agent.Release()
 	w.agent = w.hold("s1")
 	w.restart()
-	told := w.watch("s2")
+	told := w.watch()
 	if err := w.host.Delete(context.Background(), "s2"); err != nil {
 		t.Fatal(err)
 	}
-	if seen, want := fmt.Sprint(told.all()), "[tool/result step/end turn/end deleted]"; seen != want {
+	if seen, want := fmt.Sprint(told.events("s2")), "[tool/result step/end turn/end deleted]"; seen != want {
 		t.Errorf("the watchers were told %s, want %s", seen, want)
 	}
 	w.isGone("s2")

@@ -58,6 +58,7 @@ func (c Change) line() string {
 	say(c.InboxChanged, fmt.Sprintf("inbox:%d", len(c.Inbox)))
 	say(c.StatusChanged, "status")
 	say(c.RowChanged, "row")
+	say(c.Deleted, "deleted")
 	say(c.Compaction != "", "compaction:"+c.Compaction)
 	return strings.Join(words, " ")
 }
