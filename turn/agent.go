@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -132,7 +133,10 @@ func (a *Agent) obey(command func() error) error {
 	if a.closed.Load() {
 		return ErrForeign
 	}
-	if err := a.ready(); err != nil {
+	switch err := a.ready(); {
+	case errors.Is(err, store.ErrDeleted): // between the look at its row and this
+		return ErrForeign
+	case err != nil:
 		return err
 	}
 	kept := a.kept
