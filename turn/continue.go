@@ -7,35 +7,6 @@ import (
 	"hitchpost/turn/history"
 )
 
-// Continue asks the model with nothing new: the history as it stands is answered, and
-// what waits in the inbox with it. Where there is nothing to answer the turn is empty.
-// An open turn that nobody runs is resumed. ErrTurnOpen while one runs; ErrDraining.
-func (a *Agent) Continue(ctx context.Context) error {
-	return a.do(ctx, func() error {
-		switch {
-		case a.host.isDraining():
-			return ErrDraining
-		case a.running:
-			return ErrTurnOpen
-		case a.st.turn != nil:
-			a.resume(nil)
-			return nil
-		}
-		due, err := a.answerDue(ctx)
-		if err != nil {
-			return err
-		}
-		start := event.TurnStart{Agent: a.def, Mode: event.ModeContinue}
-		if due {
-			a.beginAs(start, nil)
-			return nil
-		}
-		a.emit(start)
-		a.emit(event.TurnEnd{Status: event.Empty})
-		return nil
-	})
-}
-
 // answerDue tells whether anything was said or found out on the active path since its
 // last answer.
 func (a *Agent) answerDue(ctx context.Context) (bool, error) {

@@ -28,14 +28,14 @@ func refusesAll(t *testing.T, a *Agent) {
 	t.Helper()
 	ctx := context.Background()
 	for name, command := range map[string]func() error{
-		"inject":   func() error { return a.Inject(ctx, Inject{Text: "hi", Wake: true}) },
-		"continue": func() error { return a.Continue(ctx) },
-		"cancel":   func() error { return a.Cancel(ctx, nil) },
-		"run":      func() error { _, err := a.StartRun(ctx, NewRun{Input: "hi"}); return err },
-		"branch":   func() error { _, _, err := a.Branch(ctx, "ffffffffffffffff", false); return err },
-		"compact":  func() error { _, err := a.Compact(ctx); return err },
-		"policy":   func() error { return a.SetPolicy(ctx, nil, "") },
-		"state":    func() error { _, err := a.State(ctx); return err },
+		"inject":  func() error { return a.Inject(ctx, Inject{Text: "hi", Wake: true}) },
+		"pin":     func() error { return a.SetPinned(ctx, true) },
+		"cancel":  func() error { return a.Cancel(ctx, nil) },
+		"run":     func() error { _, err := a.StartRun(ctx, NewRun{Input: "hi"}); return err },
+		"branch":  func() error { _, _, err := a.Branch(ctx, "ffffffffffffffff", false); return err },
+		"compact": func() error { _, err := a.Compact(ctx); return err },
+		"policy":  func() error { return a.SetPolicy(ctx, nil, "") },
+		"state":   func() error { _, err := a.State(ctx); return err },
 	} {
 		if err := command(); !errors.Is(err, ErrForeign) {
 			t.Errorf("%s on a deleted session: %v, want ErrForeign", name, err)

@@ -144,7 +144,8 @@ func (w *world) run(verb, rest string) error {
 	case "wake":
 		return w.agent.Inject(ctx, Inject{Text: rest, Wake: true})
 	case "continue":
-		return w.agent.Continue(ctx)
+		_, err := w.agent.StartRun(ctx, NewRun{})
+		return err
 	case "inject":
 		return w.agent.Inject(ctx, Inject{Text: rest})
 	case "inject-id":

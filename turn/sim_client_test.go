@@ -191,10 +191,6 @@ func (s *sim) compact(session string) {
 	}, func(error, bool) {})
 }
 
-func (s *sim) goOn(session string) {
-	s.send(session, "continue", func(a *Agent) error { return a.Continue(context.Background()) }, func(error, bool) {})
-}
-
 // unanswered returns the commands of this life that have no answer yet.
 func (s *sim) unanswered() []*command {
 	s.mu.Lock()

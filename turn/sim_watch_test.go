@@ -26,10 +26,12 @@ type heard struct {
 	inbox  []store.Input
 	told   bool // of its inbox
 	live   Liveness
+	steps  int // of the newest turn
 }
 
 const (
 	hearsInOrder = "a watcher hears every change, in order"
+	goesOn       = "a steer or a follow-up makes a turn go on"
 	hearsFreed   = "a session is free before its turn's end is heard of"
 )
 
@@ -55,10 +57,10 @@ func (o *onlooker) hear(c Change) {
 		o.sim.breach(hearsInOrder, "%s: created, and it was told of before", c.Session)
 	}
 	if h == nil {
-		h = &heard{}
+		h = &heard{steps: o.sim.shape.maxSteps} // of a turn from before nothing is known
 		o.heard[c.Session] = h
 	}
-	ended := false
+	ended, completed := false, false
 	for _, ev := range c.Events {
 		if n := len(h.events); n > 0 && h.events[n-1].Seq >= ev.Seq {
 			o.sim.breach(hearsInOrder, "%s: seq %d behind %d", c.Session, ev.Seq, h.events[n-1].Seq)
@@ -68,10 +70,25 @@ func (o *onlooker) hear(c Change) {
 		}
 		h.events = append(h.events, ev)
 		switch event.Type(ev.Type) {
+		case event.StepStartType:
+			h.steps++
 		case event.TurnEndType:
-			ended = true
+			p, _ := as[event.TurnEnd](ev)
+			ended, completed = true, p.(event.TurnEnd).Status == event.Completed && h.steps < o.sim.shape.maxSteps
 		case event.TurnStartType:
-			ended = false
+			ended, h.steps = false, 0
+		case event.ContextInjectedType:
+			p, _ := as[event.ContextInjected](ev)
+			o.extended(completed, c.Session, p.(event.ContextInjected).Queue)
+		}
+	}
+	if completed {
+		left := h.inbox
+		if c.InboxChanged {
+			left = c.Inbox
+		}
+		for _, text := range left {
+			o.extended(completed, c.Session, text.Queue)
 		}
 	}
 	if ended && live.Running {
@@ -80,6 +97,13 @@ func (o *onlooker) hear(c Change) {
 	h.live = live
 	if c.InboxChanged {
 		h.inbox, h.told = c.Inbox, true
+	}
+}
+
+// extended is told of a text that was not read before a turn was completed.
+func (o *onlooker) extended(completed bool, session, queue string) {
+	if completed && (queue == QueueSteer || queue == QueueFollowUp) {
+		o.sim.breach(goesOn, "%s: its turn was completed while a %s waited", session, queue)
 	}
 }
 

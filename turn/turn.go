@@ -14,10 +14,8 @@ const (
 // begin starts a turn: its mark, its first step and every text that the step reads
 // are one append, so that no text can be lost between them. own is the text that
 // started it, nil when the turn lives from texts that waited.
-func (a *Agent) begin(own *Inject) { a.beginAs(event.TurnStart{Agent: a.def}, own) }
-
-func (a *Agent) beginAs(start event.TurnStart, own *Inject) {
-	a.emit(start)
+func (a *Agent) begin(own *Inject) {
+	a.emit(event.TurnStart{Agent: a.def})
 	spec, err := a.mainModel()
 	if err != nil {
 		a.reject(own, err)
