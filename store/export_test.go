@@ -48,6 +48,7 @@ func furnished(t testing.TB, s *Store, id string, events int) *Log {
 	return l
 }
 
+// guarantee 17
 func TestAnImportOfAnExportIsTheSameSessionAgain(t *testing.T) {
 	ctx := context.Background()
 	from, to := open(t, Options{SearchText: saidIn}), open(t, Options{SearchText: saidIn})
@@ -90,6 +91,7 @@ func TestAnImportOfAnExportIsTheSameSessionAgain(t *testing.T) {
 	intact(t, to.path)
 }
 
+// guarantee 17
 func TestAnExportIsTheSessionOfOneMomentAlsoFromOutside(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, Options{})

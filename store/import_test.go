@@ -29,6 +29,7 @@ func small(t testing.TB) (lines []string) {
 	return lines[:len(lines)-1]
 }
 
+// guarantee 17
 func TestALineThatExportWouldNotWriteIsRefusedByItsNumber(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, Options{})
@@ -120,7 +121,7 @@ func TestAnImportOfAnIDThatIsTakenIsRefusedByName(t *testing.T) {
 	}
 }
 
-// A crash at any piece leaves nothing that anybody can see.
+// guarantee 16: a crash at any piece leaves nothing that anybody can see.
 func TestAnImportIsInvisibleUntilWholeWhereverACrashCutsIt(t *testing.T) {
 	ctx := context.Background()
 	from := open(t, Options{})
