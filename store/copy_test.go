@@ -132,7 +132,7 @@ func TestACopyRefusesByNameAndLeavesNothing(t *testing.T) {
 	}
 }
 
-// A crash at any piece of a copy leaves nothing that anybody can see, and the next
+// guarantee 16: a crash at any piece of a copy leaves nothing that anybody can see, and the next
 // Open removes the rest.
 func TestACopyIsInvisibleUntilWholeWhereverACrashCutsIt(t *testing.T) {
 	ctx := context.Background()
@@ -194,7 +194,7 @@ func TestACopyWhoseDiskFailsLeavesNothing(t *testing.T) {
 	}
 }
 
-// What is appended to the source, and to others, goes on while it is copied; an
+// guarantee 16: what is appended to the source, and to others, goes on while it is copied; an
 // append waits for a piece at the most.
 func TestOthersAppendWhileALogIsCopied(t *testing.T) {
 	ctx := context.Background()

@@ -111,7 +111,7 @@ func TestAppendsBehindADeletionOfTheSameTransactionAreRefused(t *testing.T) {
 	}
 }
 
-// A crash at any piece leaves the tombstone, and the next Open goes on.
+// guarantee 16: a crash at any piece leaves the tombstone, and the next Open goes on.
 func TestADeletionGoesOnWhereACrashCutIt(t *testing.T) {
 	ctx := context.Background()
 	s, film := filmed(t)
@@ -160,6 +160,7 @@ func TestARemovalThatFailsIsTriedAgainAfterTheNextCommit(t *testing.T) {
 	}
 }
 
+// guarantee 16
 func TestTheSpaceOfADeletedSessionIsUsedAgain(t *testing.T) {
 	ctx := context.Background()
 	s := open(t, Options{Durability: Normal})

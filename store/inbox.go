@@ -71,7 +71,7 @@ func (w *writer) applyInbox(key int64, r *request) error {
 		if err != nil {
 			return err
 		}
-		if in.ClientID {
+		if in.ClientID && r.draft == nil { // a draft lists all it remembers
 			if err := w.remember(key, in.ID, r.notes[in.ID]); err != nil {
 				return err
 			}

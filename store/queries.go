@@ -29,6 +29,8 @@ const (
 		WHERE session = ?1 AND seq >= ?2 AND seq < ?2 + ?3 AND (seq = ?2 OR pos <= ?4 +
 			coalesce((SELECT pos FROM events WHERE session = ?1 AND seq = ?2 - 1), 0))`
 
+	selectInbox = `SELECT position, input_id, client_id, queue, text, wake, queued_at FROM inbox WHERE session = ? ORDER BY position`
+
 	// rows is a page, row by row.
 	selectRows = `SELECT type, id, event FROM events
 		WHERE session = ?1 AND seq >= ?2 AND seq < ?2 + ?3 AND (seq = ?2 OR pos <= ?4 +
@@ -98,7 +100,7 @@ func (q *queries) prepare(ctx context.Context, db *sql.DB) error {
 		{&q.waking, "SELECT DISTINCT s.id FROM inbox i CROSS JOIN sessions s ON s.key = i.session WHERE i.wake = 1 AND s.deleted_at IS NULL"},
 		{&q.unclosed, selectUnclosed},
 		{&q.tip, selectTip},
-		{&q.inbox, "SELECT position, input_id, client_id, queue, text, wake, queued_at FROM inbox WHERE session = ? ORDER BY position"},
+		{&q.inbox, selectInbox},
 		{&q.seen, "SELECT note FROM inputs_seen WHERE session = ? AND client_id = ?"},
 		{&q.page, selectPage},
 		{&q.rows, selectRows},

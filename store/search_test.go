@@ -104,6 +104,7 @@ var hard = []string{
 	"--apple", "'apple'; DROP TABLE search", "\n", "\t apple \r\n",
 }
 
+// guarantee 15
 func TestAnyTextIsAQuery(t *testing.T) {
 	s := open(t, Options{SearchText: saidIn})
 	l := session(t, s, "s1")

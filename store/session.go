@@ -126,8 +126,11 @@ func (s *Store) sessionIDs(ctx context.Context, query *sql.Stmt, args ...any) ([
 	if err != nil {
 		return nil, err
 	}
+	return scanIDs(rows)
+}
+
+func scanIDs(rows *sql.Rows) (ids []string, err error) {
 	defer rows.Close()
-	var ids []string
 	for rows.Next() {
 		var id string
 		if err := rows.Scan(&id); err != nil {
