@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"hitchpost/store"
 	"hitchpost/turn/event"
 )
 
@@ -83,7 +84,8 @@ func (h *Host) visitWhenRoom(id string, work func(*Agent) error) {
 		}
 		err := h.visit(h.beside, id, work)
 		if !errors.Is(err, ErrTooManyAgents) {
-			if err != nil && !h.isDraining() {
+			gone := errors.Is(err, store.ErrDeleted) || errors.Is(err, ErrForeign)
+			if err != nil && !gone && !h.isDraining() {
 				h.logger().Error("what a restart left could not be taken up", "session", id, "err", err)
 			}
 			return
