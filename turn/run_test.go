@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hitchpost/turn/event"
@@ -48,12 +49,17 @@ func TestOneKeyIsOneRunHoweverOftenItIsAskedForAtOnce(t *testing.T) {
 	}
 }
 
-// stubborn gives the agents a tool that ends only when the test says so.
+// stubborn gives the agents a tool that ends only when the test says so. Time is
+// virtual in its tests: a tool that was told to stop is waited for only so long.
 func (w *world) stubborn() (finish func()) {
 	end := make(chan struct{})
 	tools := testTools(w.t, w.gates, w.ran, tool.Tool{
 		Name: "stubborn", Schema: json.RawMessage(`{"type":"object"}`), Approval: tool.Never, Parallel: true,
-		Run: func(context.Context, tool.Call) tool.Result { <-end; return tool.Text("at last") },
+		Run: func(context.Context, tool.Call) tool.Result {
+			w.gates.shut(w.gates.reached, "stubborn")
+			<-end
+			return tool.Text("at last")
+		},
 	})
 	w.cfg.Tools = func() *tool.Set { return tools }
 	w.host.Reload(w.cfg)
@@ -66,7 +72,8 @@ func (w *world) superseding() (first, second <-chan started) {
 	w.t.Helper()
 	w.play(`model call:c1:askpar:{} call:c2:stubborn:{}
 		start old
-		parked c1`)
+		parked c1
+		await stubborn`)
 	ask := func() <-chan started {
 		out := make(chan started, 1)
 		go func() {
@@ -85,6 +92,10 @@ func (w *world) superseding() (first, second <-chan started) {
 // TestARunThatSupersedesBeginsWhenTheOldOneHasEnded and answers then, all who asked with
 // its key; whoever else wants the session, or wants the old run to stop, changes nothing.
 func TestARunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
+	synctest.Test(t, aRunThatSupersedesBeginsWhenTheOldOneHasEnded)
+}
+
+func aRunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 	w := newWorld(t)
 	finish := w.stubborn()
 	defer finish()
@@ -118,6 +129,10 @@ func TestARunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 
 // TestARunThatWaitsIsRefusedByAShutdown and nothing of it is kept.
 func TestARunThatWaitsIsRefusedByAShutdown(t *testing.T) {
+	synctest.Test(t, aRunThatWaitsIsRefusedByAShutdown)
+}
+
+func aRunThatWaitsIsRefusedByAShutdown(t *testing.T) {
 	w := newWorld(t)
 	finish := w.stubborn()
 	defer finish()
