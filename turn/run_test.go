@@ -70,7 +70,7 @@ func (w *world) stubborn() (finish func()) {
 // returns the answers to come: the second asks with the same key.
 func (w *world) superseding() (first, second <-chan started) {
 	w.t.Helper()
-	w.play(`model call:c1:askpar:{} call:c2:stubborn:{}
+	w.play(`model call:c1:askpar:{} call:c2:stubborn:{} call:c3:fast:{}
 		start old
 		parked c1
 		await stubborn`)
@@ -108,7 +108,7 @@ func aRunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 		t.Errorf("the key with another input = %v, want ErrKeyReused", err)
 	}
 	reason := "enough"
-	if err := w.agent.StopRun(ctx, old, Stop{Reason: &reason}); err != nil {
+	if err := w.agent.StopRun(ctx, old, Stop{Reason: &reason, Mode: Graceful}); err != nil {
 		t.Error(err)
 	}
 	w.play("status stopping")
@@ -121,8 +121,42 @@ func aRunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 	w.until(Idle)
 	log := w.log()
 	checkInvariants(t, log)
+	if w.ran.of("c3") > 0 {
+		t.Error("a call ran that a stop had kept from running")
+	}
 	if text := render(log); !strings.Contains(text, `turn/end {"status":"cancelled","reason":"enough","cause":"superseded"}`) ||
 		strings.Count(text, `"new"`) != 1 {
+		t.Errorf("log:\n%s", text)
+	}
+}
+
+// TestARunBeginsBehindATurnThatAProcessDiedStopping: that one ends cancelled, and the
+// input is not lost to it.
+func TestARunBeginsBehindATurnThatAProcessDiedStopping(t *testing.T) {
+	w := newWorld(t)
+	w.play(`model call:c1:ask:{}
+		start old
+		parked c1
+		cancel enough
+		ended`)
+	log := w.log()
+	for i, ev := range log {
+		if event.Type(ev.Type) == event.ApprovalResolvedType {
+			log = log[:i+1]
+			break
+		}
+	}
+	w.put("cut", log)
+	w.agent.Release()
+	w.agent = w.hold("cut")
+	old := w.runID()
+	w.model.add("", []act{{text: "hello"}})
+	run, err := w.agent.StartRun(ctx, NewRun{Input: "new"})
+	if err != nil || run == old {
+		t.Fatalf("run %s %v, the old one is %s", run, err, old)
+	}
+	w.until(Idle)
+	if text := render(w.log()); !strings.Contains(text, `{"status":"cancelled","reason":"enough"}`) || !strings.Contains(text, `user/message {"text":"new"`) {
 		t.Errorf("log:\n%s", text)
 	}
 }

@@ -45,8 +45,8 @@ func (c *changes) take(session string) string {
 
 func (c Change) line() string {
 	var words []string
-	say := func(if_ bool, word string) {
-		if if_ {
+	say := func(happened bool, word string) {
+		if happened {
 			words = append(words, word)
 		}
 	}
