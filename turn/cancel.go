@@ -31,8 +31,13 @@ type stopRequest struct {
 }
 
 func (a *Agent) accept(s Stop) {
-	if a.cancel != nil && s.Cause == "" {
-		s.Cause = a.cancel.Cause // a run waits to take the turn's place, whoever else wants it to stop
+	if first := a.cancel; first != nil {
+		if s.Cause == "" {
+			s.Cause = first.Cause // a run waits to take the turn's place, whoever else wants it to stop
+		}
+		if s.Mode == Graceful {
+			s.Mode = first.Mode // what was kept from running stays so
+		}
 	}
 	a.cancel = &stopRequest{Stop: s, upto: a.lastPosition()}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hitchpost/turn/event"
@@ -48,12 +49,17 @@ func TestOneKeyIsOneRunHoweverOftenItIsAskedForAtOnce(t *testing.T) {
 	}
 }
 
-// stubborn gives the agents a tool that ends only when the test says so.
+// stubborn gives the agents a tool that ends only when the test says so. Time is
+// virtual in its tests: a tool that was told to stop is waited for only so long.
 func (w *world) stubborn() (finish func()) {
 	end := make(chan struct{})
 	tools := testTools(w.t, w.gates, w.ran, tool.Tool{
 		Name: "stubborn", Schema: json.RawMessage(`{"type":"object"}`), Approval: tool.Never, Parallel: true,
-		Run: func(context.Context, tool.Call) tool.Result { <-end; return tool.Text("at last") },
+		Run: func(context.Context, tool.Call) tool.Result {
+			w.gates.shut(w.gates.reached, "stubborn")
+			<-end
+			return tool.Text("at last")
+		},
 	})
 	w.cfg.Tools = func() *tool.Set { return tools }
 	w.host.Reload(w.cfg)
@@ -64,9 +70,10 @@ func (w *world) stubborn() (finish func()) {
 // returns the answers to come: the second asks with the same key.
 func (w *world) superseding() (first, second <-chan started) {
 	w.t.Helper()
-	w.play(`model call:c1:askpar:{} call:c2:stubborn:{}
+	w.play(`model call:c1:askpar:{} call:c2:stubborn:{} call:c3:fast:{}
 		start old
-		parked c1`)
+		parked c1
+		await stubborn`)
 	ask := func() <-chan started {
 		out := make(chan started, 1)
 		go func() {
@@ -85,6 +92,10 @@ func (w *world) superseding() (first, second <-chan started) {
 // TestARunThatSupersedesBeginsWhenTheOldOneHasEnded and answers then, all who asked with
 // its key; whoever else wants the session, or wants the old run to stop, changes nothing.
 func TestARunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
+	synctest.Test(t, aRunThatSupersedesBeginsWhenTheOldOneHasEnded)
+}
+
+func aRunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 	w := newWorld(t)
 	finish := w.stubborn()
 	defer finish()
@@ -97,7 +108,7 @@ func TestARunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 		t.Errorf("the key with another input = %v, want ErrKeyReused", err)
 	}
 	reason := "enough"
-	if err := w.agent.StopRun(ctx, old, Stop{Reason: &reason}); err != nil {
+	if err := w.agent.StopRun(ctx, old, Stop{Reason: &reason, Mode: Graceful}); err != nil {
 		t.Error(err)
 	}
 	w.play("status stopping")
@@ -110,14 +121,52 @@ func TestARunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 	w.until(Idle)
 	log := w.log()
 	checkInvariants(t, log)
+	if w.ran.of("c3") > 0 {
+		t.Error("a call ran that a stop had kept from running")
+	}
 	if text := render(log); !strings.Contains(text, `turn/end {"status":"cancelled","reason":"enough","cause":"superseded"}`) ||
 		strings.Count(text, `"new"`) != 1 {
 		t.Errorf("log:\n%s", text)
 	}
 }
 
+// TestARunBeginsBehindATurnThatAProcessDiedStopping: that one ends cancelled, and the
+// input is not lost to it.
+func TestARunBeginsBehindATurnThatAProcessDiedStopping(t *testing.T) {
+	w := newWorld(t)
+	w.play(`model call:c1:ask:{}
+		start old
+		parked c1
+		cancel enough
+		ended`)
+	log := w.log()
+	for i, ev := range log {
+		if event.Type(ev.Type) == event.ApprovalResolvedType {
+			log = log[:i+1]
+			break
+		}
+	}
+	w.put("cut", log)
+	w.agent.Release()
+	w.agent = w.hold("cut")
+	old := w.runID()
+	w.model.add("", []act{{text: "hello"}})
+	run, err := w.agent.StartRun(ctx, NewRun{Input: "new"})
+	if err != nil || run == old {
+		t.Fatalf("run %s %v, the old one is %s", run, err, old)
+	}
+	w.until(Idle)
+	if text := render(w.log()); !strings.Contains(text, `{"status":"cancelled","reason":"enough"}`) || !strings.Contains(text, `user/message {"text":"new"`) {
+		t.Errorf("log:\n%s", text)
+	}
+}
+
 // TestARunThatWaitsIsRefusedByAShutdown and nothing of it is kept.
 func TestARunThatWaitsIsRefusedByAShutdown(t *testing.T) {
+	synctest.Test(t, aRunThatWaitsIsRefusedByAShutdown)
+}
+
+func aRunThatWaitsIsRefusedByAShutdown(t *testing.T) {
 	w := newWorld(t)
 	finish := w.stubborn()
 	defer finish()

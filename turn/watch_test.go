@@ -45,8 +45,8 @@ func (c *changes) take(session string) string {
 
 func (c Change) line() string {
 	var words []string
-	say := func(if_ bool, word string) {
-		if if_ {
+	say := func(happened bool, word string) {
+		if happened {
 			words = append(words, word)
 		}
 	}
@@ -135,7 +135,7 @@ func TestAWatcherHearsThatATurnIsLeftOpenAndGoesOn(t *testing.T) {
 	w.play(`model @h "hello"
 		start
 		await h`)
-	c.heard2(w, "resumed tool/result step/end step/start status")
+	c.heardSoFar(w, "resumed tool/result step/end step/start status")
 	d.fail(0, 1)
 	w.play("open h\nidle\nstatus resumable")
 	c.heard(w, "status")
@@ -145,8 +145,24 @@ func TestAWatcherHearsThatATurnIsLeftOpenAndGoesOn(t *testing.T) {
 	c.heard(w, "resumed step/end step/start status", "assistant/message step/end turn/end session/titled status row")
 }
 
-// heard2 is heard while a model is still asked.
-func (c *changes) heard2(w *world, want ...string) {
+// TestAWatcherHearsThatADrainLeavesATurnOpen with the status that its log has then.
+func TestAWatcherHearsThatADrainLeavesATurnOpen(t *testing.T) {
+	for _, script := range []string{"model @g\nstart hi\nawait g", "model call:c1:ask:{}\nstart hi\nparked c1"} {
+		w := newWorld(t)
+		w.play(script)
+		c := w.watch()
+		if err := w.host.Drain(0); err != nil {
+			t.Fatal(err)
+		}
+		w.drained = true
+		if got := c.take("s1"); got != "status\n" || w.host.Live("s1") != (Liveness{}) {
+			t.Errorf("heard:\n%s\nlive %+v", got, w.host.Live("s1"))
+		}
+	}
+}
+
+// heardSoFar is heard while a model is still asked.
+func (c *changes) heardSoFar(w *world, want ...string) {
 	w.t.Helper()
 	w.within(func(a *Agent) bool { return a.asking != nil })
 	if got := c.take("s1"); got != strings.Join(want, "\n")+"\n" {
