@@ -271,3 +271,43 @@ func TestTheTimeOfWhatFollowsACopyDoesNotGoBack(t *testing.T) {
 		t.Errorf("the event behind the copy is of %v, the copied one of %v (%v)", e.At, l.lastAt, err)
 	}
 }
+
+// A copy whose source goes, or whose id is taken, while it is made leaves nothing.
+func TestACopyThatIsOvertakenLeavesNothing(t *testing.T) {
+	ctx := context.Background()
+	for name, c := range map[string]struct {
+		overtaken *request
+		want      error
+	}{
+		"its source is deleted": {&request{remove: "source"}, ErrDeleted},
+		"its id is taken":       {&request{create: &Session{ID: "copy"}}, ErrExists},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var commits atomic.Int64
+			var s *Store
+			s = open(t, Options{fault: func(stage string) error {
+				if stage == "commit" && commits.Load() > 0 && commits.Add(1) == 3 {
+					c.overtaken.done = func([]Event, error) {}
+					if c.overtaken.create != nil {
+						c.overtaken.draft = s.newDraft("")
+					}
+					s.writer.queue.add(c.overtaken)
+				}
+				return nil
+			}})
+			varied(t, session(t, s, "source"), 2500)
+			commits.Store(1)
+			if err := s.Copy(ctx, Session{ID: "copy", Title: "never"}, "source", 2501, nil, nil); !errors.Is(err, c.want) {
+				t.Errorf("copy = %v, want %v", err, c.want)
+			}
+			idle(t, s)
+			if left := rowsLeft(t, s); left != 0 {
+				t.Errorf("%d rows are left", left)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			intact(t, s.path)
+		})
+	}
+}
