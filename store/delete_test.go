@@ -179,7 +179,7 @@ func TestTheSpaceOfADeletedSessionIsUsedAgain(t *testing.T) {
 	var first int64
 	for _, id := range []string{"s1", "s2", "s3", "s4"} {
 		l := session(t, s, id)
-		for range 100 {
+		for range 30 {
 			add(t, l, big)
 		}
 		now := size()

@@ -38,7 +38,7 @@ func furnished(t testing.TB, s *Store, id string, events int) *Log {
 	}
 	l := hold(t, s, id)
 	varied(t, l, events)
-	add(t, l, said("hé\x00\u2028<&> wörd"), chunk(strings.Repeat("big", PageBytes)), event("x", "{\"half\":\"\\ud800\"}"))
+	add(t, l, said("hé\x00\u2028<&> wörd"), chunk(strings.Repeat("b", PageBytes)), event("x", "{\"half\":\"\\ud800\"}"))
 	queued := time.Date(2026, 8, 18, 4, 10, 11, 123456000, time.UTC)
 	b := Batch{From: next(l), Put: []Input{{Position: 3, ID: "c1", ClientID: true, Queue: "steer", Text: "hé\u2028\x00<", Wake: true, QueuedAt: queued},
 		{Position: 9, ID: "made", Queue: "next_turn", Text: "two", QueuedAt: queued}}, Seen: []string{"c2"}, SeenNote: map[string]string{"c1": "note <1>", "key": "run"}}
