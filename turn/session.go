@@ -14,7 +14,7 @@ import (
 
 // Open is Hold for whoever has seen to it that the session may be spoken to: it
 // creates none and asks for no owner. store.ErrNotFound, store.ErrDeleted,
-// ErrTooManyAgents. Whoever opens it releases it.
+// ErrForeign while it is being deleted, ErrTooManyAgents. Whoever opens it releases it.
 func (h *Host) Open(ctx context.Context, id string) (*Agent, error) {
 	session, err := h.store.Session(ctx, id)
 	if err != nil {
