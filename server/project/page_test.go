@@ -69,7 +69,8 @@ func TestWalkingBackwardsYieldsEachEntryOnceWhateverThePageSize(t *testing.T) {
 	overRandomLogs(t, anyLog, func(t *rapid.T, log *store.Log, events []store.Event) {
 		whole := page(t, log, -1, 0)
 		sameLines(t, "the whole history and the entries one by one", bare(whole), bare(history(t, log)))
-		for limit := 1; limit <= len(whole)+1; limit++ {
+		size := rapid.IntRange(1, len(whole)+1).Draw(t, "page size")
+		for _, limit := range []int{1, 2, size, len(whole) + 1} { // over the logs, each size comes
 			sameLines(t, "pages", walk(t, log, limit, func() {}), whole)
 		}
 		before := rapid.Int64Range(0, int64(len(events)+1)).Draw(t, "before")
