@@ -17,6 +17,7 @@ import (
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
+	"hitchpost/turn/event"
 )
 
 // Options of Run.
@@ -44,7 +45,7 @@ const (
 func Run(ctx context.Context, o Options) (err error) {
 	cfg := o.Config
 	st, err := store.Open(ctx, cfg.Database, store.Options{
-		Durability: cfg.Durability, RecentEvents: max(recentEvents, cfg.QueueLimit),
+		Durability: cfg.Durability, RecentEvents: max(recentEvents, cfg.QueueLimit), SearchText: event.SearchText,
 	})
 	if err != nil {
 		return err

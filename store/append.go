@@ -2,7 +2,10 @@ package store
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 	"unicode/utf8"
 )
@@ -12,11 +15,16 @@ import (
 type Batch struct {
 	From   int64 // seq the first event gets: the tip of what was submitted before, plus one; else ErrConflict. Also without events
 	Events []NewEvent
-	Take   []int64  // positions of texts that leave the inbox; ErrConflict if one is not there
-	Calm   []int64  // positions of texts that lose their wake
-	Put    []Input  // texts that enter the inbox, at positions the caller gives
-	Seen   []string // clients' input ids to remember, beside those of Put; ErrConflict if one is remembered already
-	Title  *string  // the session's title from now on; nil = as it is
+	At     time.Time // of the events: what Now said when the first of them was decided; zero = when they are queued
+	Take   []int64   // positions of texts that leave the inbox; ErrConflict if one is not there
+	Calm   []int64   // positions of texts that lose their wake
+	Put    []Input   // texts that enter the inbox, at positions the caller gives
+	Seen   []string  // clients' input ids to remember, beside those of Put; ErrConflict if one is remembered already
+
+	SeenNote map[string]string // ids to remember like those of Seen, each with a note that SeenNote gives back; for an id of Put or Seen only the note
+	Title    *string           // the session's title from now on; nil = as it is, as for the two below
+	Pinned   *bool
+	Digest   json.RawMessage // one JSON value, kept beside the session and returned with it
 }
 
 // Append appends a batch and waits for its commit. A context that ends stops the
@@ -49,15 +57,44 @@ func (l *Log) Submit(b Batch, done func([]Event, error)) {
 // request checks a batch. One that cannot be stored is queued still, so that it
 // is answered in its turn.
 func (l *Log) request(b Batch) *request {
-	r := &request{log: l, from: b.From, take: b.Take, calm: b.Calm, put: b.Put, seen: b.Seen, title: b.Title}
+	r := &request{log: l, from: b.From, take: b.Take, calm: b.Calm, put: b.Put, seen: seenIDs(b),
+		notes: b.SeenNote, title: b.Title, pinned: b.Pinned, digest: b.Digest, at: b.At}
 	r.checked, r.err = checkEvents(b.Events)
 	if r.err == nil {
-		r.err = checkInputs(b.Put, b.Seen)
+		r.err = checkInputs(b.Put, r.seen, b.SeenNote)
 	}
 	if r.err == nil && b.Title != nil && !utf8.ValidString(*b.Title) {
 		r.err = fmt.Errorf("%w: title %.80q is not valid UTF-8", ErrInvalid, *b.Title)
 	}
+	if r.err == nil {
+		r.err = checkDigest(b.Digest)
+	}
+	if r.err == nil {
+		r.texts = l.store.searchTexts(b.From, r.checked)
+	}
 	return r
+}
+
+func checkDigest(digest []byte) error {
+	if digest != nil && (len(digest) > MaxPayload || !json.Valid(digest) || !utf8.Valid(digest)) {
+		return fmt.Errorf("%w: the digest is not up to %d bytes of JSON in UTF-8", ErrInvalid, MaxPayload)
+	}
+	return nil
+}
+
+// seenIDs are the ids that a batch remembers beside those of its texts.
+func seenIDs(b Batch) []string {
+	if len(b.SeenNote) == 0 {
+		return b.Seen
+	}
+	seen := slices.Clone(b.Seen)
+	for _, id := range slices.Sorted(maps.Keys(b.SeenNote)) {
+		put := slices.ContainsFunc(b.Put, func(in Input) bool { return in.ClientID && in.ID == id })
+		if !put && !slices.Contains(b.Seen, id) {
+			seen = append(seen, id)
+		}
+	}
+	return seen
 }
 
 // enqueue stamps, encodes and queues a batch, all in the caller's goroutine.
@@ -72,14 +109,32 @@ func (l *Log) stampAndQueue(r *request) bool {
 	l.submit.Lock()
 	defer l.submit.Unlock()
 	if r.err == nil {
-		at := time.Now().UTC().Truncate(time.Microsecond)
-		if at.Before(l.lastAt) {
-			at = l.lastAt
+		at := stampAfter(l.lastAt)
+		if !r.at.IsZero() && !r.at.Before(l.lastAt) {
+			at = r.at
 		}
 		l.lastAt = at
 		r.records, r.events = encode(l.head, r.from, at, r.checked)
 	}
 	return l.store.writer.queue.add(r)
+}
+
+// Now is the at of events that are decided now: whole microseconds, and never before
+// that of the newest event. A sole appender that gives it as Batch.At knows what the
+// log will say before the log does.
+func (l *Log) Now() time.Time {
+	l.submit.Lock()
+	defer l.submit.Unlock()
+	return stampAfter(l.lastAt)
+}
+
+// stampAfter is the time of an event behind one of the time last: it never goes back.
+func stampAfter(last time.Time) time.Time {
+	at := time.Now().UTC().Truncate(time.Microsecond)
+	if at.Before(last) {
+		return last
+	}
+	return at
 }
 
 // checkEvents checks all events of a batch; the first that cannot be stored is named.

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // guarantee 2, 3
@@ -284,5 +285,22 @@ func TestCloseCommitsWhatWasAcceptedAndRefusesTheRest(t *testing.T) {
 	}
 	if lines := all(t, hold(t, openAt(t, s.path, Options{}), "s1")); len(lines) != 201 {
 		t.Errorf("the reopened log has %d events, want 201", len(lines))
+	}
+}
+
+// TestAnEventHasTheTimeThatItsBatchGives but never one before its predecessor's.
+func TestAnEventHasTheTimeThatItsBatchGives(t *testing.T) {
+	l := session(t, open(t, Options{}), "s")
+	at := l.Now().Add(time.Hour)
+	first, err := l.Append(context.Background(), Batch{From: next(l), At: at, Events: []NewEvent{chunk("x")}})
+	if err != nil || !first[0].At.Equal(at) {
+		t.Fatalf("at %v %v, want %v", first, err, at)
+	}
+	second, err := l.Append(context.Background(), Batch{From: next(l), At: at.Add(-time.Hour), Events: []NewEvent{chunk("y")}})
+	if err != nil || second[0].At.Before(at) {
+		t.Errorf("at %v %v, want none before %v", second, err, at)
+	}
+	if now := l.Now(); now.Before(second[0].At) {
+		t.Errorf("now is %v, before the newest event's %v", now, second[0].At)
 	}
 }

@@ -109,36 +109,42 @@ func encode(head string, from int64, at time.Time, events []NewEvent) ([]record,
 // decode reads an envelope back. We wrote it, so every member has its place;
 // one that stands elsewhere means a damaged file.
 func decode(head string, line []byte) (Event, error) {
-	damaged := func(what string) (Event, error) {
-		return Event{}, fmt.Errorf("stored event is damaged: no %s where it belongs", what)
+	e, lacks := parse(head, line)
+	if lacks != "" {
+		return Event{}, fmt.Errorf("stored event is damaged: no %s where it belongs", lacks)
 	}
-	e, rest, ok := Event{Line: line}, line, false
-	if rest, ok = bytes.CutPrefix(rest, []byte(envID)); !ok || len(rest) < idDigits {
-		return damaged("id")
+	return e, nil
+}
+
+// parse takes an envelope apart; lacks is the first member that is not where it belongs.
+func parse(head string, line []byte) (e Event, lacks string) {
+	e.Line = line
+	rest, ok := bytes.CutPrefix(line, []byte(envID))
+	if !ok || len(rest) < idDigits {
+		return e, "id"
 	}
 	e.ID, rest = string(rest[:idDigits]), rest[idDigits:]
 	if len(rest) < len(head) || string(rest[:len(head)]) != head {
-		return damaged("session_id")
+		return e, "session_id"
 	}
-	rest = rest[len(head):]
-	seq, rest, ok := bytes.Cut(rest, []byte(envAt))
+	seq, rest, ok := bytes.Cut(rest[len(head):], []byte(envAt))
 	if !ok || len(rest) < len(atFormat) {
-		return damaged("seq")
+		return e, "seq"
 	}
 	var err error
 	if e.Seq, err = strconv.ParseInt(string(seq), 10, 64); err != nil {
-		return damaged("seq")
+		return e, "seq"
 	}
 	if e.At, err = time.Parse(atFormat, string(rest[:len(atFormat)])); err != nil {
-		return damaged("at")
+		return e, "at"
 	}
 	if rest, ok = bytes.CutPrefix(rest[len(atFormat):], []byte(envType)); !ok {
-		return damaged("type")
+		return e, "type"
 	}
 	typ, rest, ok := bytes.Cut(rest, []byte(envPayload))
 	if !ok || !bytes.HasSuffix(rest, []byte(envEnd)) {
-		return damaged("payload")
+		return e, "payload"
 	}
 	e.Type, e.Payload = string(typ), json.RawMessage(rest[:len(rest)-len(envEnd)])
-	return e, nil
+	return e, ""
 }

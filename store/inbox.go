@@ -2,10 +2,15 @@ package store
 
 import (
 	"context"
+	"database/sql"
+	"errors"
 	"fmt"
 	"time"
 	"unicode/utf8"
 )
+
+// maxNote is the length in bytes of what is kept beside a remembered id.
+const maxNote = 4096
 
 // Input is a text that was accepted and not yet read.
 type Input struct {
@@ -17,7 +22,7 @@ type Input struct {
 	ClientID    bool      // ID is the client's own and is remembered as long as the session
 }
 
-func checkInputs(put []Input, seen []string) error {
+func checkInputs(put []Input, seen []string, notes map[string]string) error {
 	for _, in := range put {
 		if !utf8.ValidString(in.Text) || !utf8.ValidString(in.ID) || !utf8.ValidString(in.Queue) {
 			return fmt.Errorf("%w: input at position %d is not valid UTF-8", ErrInvalid, in.Position)
@@ -32,6 +37,11 @@ func checkInputs(put []Input, seen []string) error {
 	for _, id := range seen {
 		if id == "" || !utf8.ValidString(id) {
 			return fmt.Errorf("%w: input id %.40q is empty or not valid UTF-8", ErrInvalid, id)
+		}
+	}
+	for id, note := range notes {
+		if len(note) > maxNote || !utf8.ValidString(note) {
+			return fmt.Errorf("%w: the note of input id %.40q is not 0 to %d bytes of UTF-8", ErrInvalid, id, maxNote)
 		}
 	}
 	return nil
@@ -61,22 +71,22 @@ func (w *writer) applyInbox(key int64, r *request) error {
 		if err != nil {
 			return err
 		}
-		if in.ClientID {
-			if err := w.remember(key, in.ID); err != nil {
+		if in.ClientID && r.draft == nil { // a draft lists all it remembers
+			if err := w.remember(key, in.ID, r.notes[in.ID]); err != nil {
 				return err
 			}
 		}
 	}
 	for _, id := range r.seen {
-		if err := w.remember(key, id); err != nil {
+		if err := w.remember(key, id, r.notes[id]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (w *writer) remember(key int64, id string) error {
-	_, err := w.sql.addSeen.run(key, id)
+func (w *writer) remember(key int64, id, note string) error {
+	_, err := w.sql.addSeen.run(key, id, note)
 	if isConstraint(err) {
 		return fmt.Errorf("%w: input id %.80q was taken before", ErrConflict, id)
 	}
@@ -85,43 +95,50 @@ func (w *writer) remember(key int64, id string) error {
 
 // Inbox returns the texts that wait, in the order of their positions.
 func (l *Log) Inbox(ctx context.Context) ([]Input, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
-	}
-	defer done()
-	rows, err := l.store.queries.inbox.QueryContext(ctx, l.key)
-	if err != nil {
-		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
-	}
-	defer rows.Close()
 	var out []Input
-	for rows.Next() {
-		var in Input
-		var queued int64
-		if err := rows.Scan(&in.Position, &in.ID, &in.ClientID, &in.Queue, &in.Text, &in.Wake, &queued); err != nil {
-			return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
+	err := l.reading(func() error {
+		rows, err := l.store.queries.inbox.QueryContext(ctx, l.key)
+		if err != nil {
+			return err
 		}
-		in.QueuedAt = time.UnixMicro(queued).UTC()
-		out = append(out, in)
-	}
-	if err := rows.Err(); err != nil {
+		out, err = scanInbox(rows)
+		return err
+	})
+	if err != nil {
 		return nil, fmt.Errorf("inbox of %q: %w", l.id, err)
 	}
 	return out, nil
 }
 
+func scanInbox(rows *sql.Rows) (out []Input, err error) {
+	defer rows.Close()
+	for rows.Next() {
+		var in Input
+		var queued int64
+		if err := rows.Scan(&in.Position, &in.ID, &in.ClientID, &in.Queue, &in.Text, &in.Wake, &queued); err != nil {
+			return nil, err
+		}
+		in.QueuedAt = time.UnixMicro(queued).UTC()
+		out = append(out, in)
+	}
+	return out, rows.Err()
+}
+
 // SeenInput tells whether a client's input id was taken before, also when its
 // text was read long ago.
 func (l *Log) SeenInput(ctx context.Context, clientID string) (bool, error) {
-	done, err := l.store.reading()
+	_, seen, err := l.SeenNote(ctx, clientID)
+	return seen, err
+}
+
+// SeenNote is SeenInput together with the note that the batch gave for the id.
+func (l *Log) SeenNote(ctx context.Context, clientID string) (note string, seen bool, err error) {
+	err = l.reading(func() error { return l.store.queries.seen.QueryRowContext(ctx, l.key, clientID).Scan(&note) })
+	if errors.Is(err, sql.ErrNoRows) {
+		return "", false, nil
+	}
 	if err != nil {
-		return false, fmt.Errorf("look up an input id of %q: %w", l.id, err)
+		return "", false, fmt.Errorf("look up an input id of %q: %w", l.id, err)
 	}
-	defer done()
-	var seen bool
-	if err := l.store.queries.seen.QueryRowContext(ctx, l.key, clientID).Scan(&seen); err != nil {
-		return false, fmt.Errorf("look up an input id of %q: %w", l.id, err)
-	}
-	return seen, nil
+	return note, true, nil
 }

@@ -26,11 +26,13 @@ type Log struct {
 	opened  bool       // guarded by opening
 	key     int64      // of the session's row; fixed once opened
 	head    string     // of its envelopes; likewise
+	owner   string     // in the search's index; likewise
 
 	submit sync.Mutex // held from stamping a batch to queueing it: at and queue have one order
 	lastAt time.Time  // guarded by submit
 
 	mu       sync.Mutex
+	gone     bool // the session was deleted
 	tip, pos int64
 	recent   [][]byte // the newest events, kept only while somebody watches; see push
 	bytes    int      // of recent
@@ -61,6 +63,9 @@ func (l *Log) open(ctx context.Context) error {
 	l.opening.Lock()
 	defer l.opening.Unlock()
 	if l.opened {
+		if l.deleted() {
+			return fmt.Errorf("session %q: %w", l.id, ErrDeleted)
+		}
 		return nil
 	}
 	done, err := l.store.reading()
@@ -68,10 +73,11 @@ func (l *Log) open(ctx context.Context) error {
 		return fmt.Errorf("session %q: %w", l.id, err)
 	}
 	defer done()
+	var owner string
 	var deleted bool
 	var seq, pos sql.NullInt64
 	var newest []byte
-	err = l.store.queries.tip.QueryRowContext(ctx, l.id).Scan(&l.key, &deleted, &seq, &pos, &newest)
+	err = l.store.queries.tip.QueryRowContext(ctx, l.id).Scan(&l.key, &owner, &deleted, &seq, &pos, &newest)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return fmt.Errorf("session %q: %w", l.id, ErrNotFound)
@@ -80,7 +86,7 @@ func (l *Log) open(ctx context.Context) error {
 	case deleted:
 		return fmt.Errorf("session %q: %w", l.id, ErrDeleted)
 	}
-	l.head, l.tip = envelopeHead(l.id), -1
+	l.head, l.owner, l.tip = envelopeHead(l.id), ownerWord(owner), -1
 	if seq.Valid {
 		e, err := decode(l.head, newest)
 		if err != nil {
@@ -143,10 +149,13 @@ func (l *Log) Watch(fn func()) (stop func()) {
 // to and including the last of them. ok without lines means that from is what the
 // log will commit next: the reader is at the tip, and a watcher set before the
 // call hears of what follows. ok=false means that from is no longer among the
-// recent events: read a Page.
+// recent events: read a Page, which says so if the session was deleted.
 func (l *Log) Recent(from int64, maxEvents, maxBytes int) (lines [][]byte, pos int64, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.gone {
+		return nil, 0, false
+	}
 	if from > l.tip {
 		return nil, l.pos, true
 	}
@@ -165,6 +174,27 @@ func (l *Log) Recent(from int64, maxEvents, maxBytes int) (lines [][]byte, pos i
 		n++
 	}
 	return lines[:n:n], pos + int64(size), true
+}
+
+// reading runs a read of the log. The rows of a deleted session are removed while
+// others read, so an answer counts only if it was not deleted by the end.
+func (l *Log) reading(read func() error) error {
+	done, err := l.store.reading()
+	if err != nil {
+		return err
+	}
+	defer done()
+	err = read()
+	if l.deleted() {
+		return ErrDeleted
+	}
+	return err
+}
+
+func (l *Log) deleted() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.gone
 }
 
 // publish makes committed events visible, and tells whether somebody is to be

@@ -3,10 +3,12 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"modernc.org/sqlite"
 )
@@ -31,7 +33,11 @@ type Options struct {
 	Durability   string // Full ("" too) or Normal
 	RecentEvents int    // recent events kept for live readers of a log, at least a reader's bound; 0 = DefaultRecentEvents
 
-	fault func(stage string) error // tests: a failure to inject before "insert" or "commit"
+	// SearchText returns the text of a structural event that Search finds it by; "" = none.
+	// nil: titles are found only. It is called by whoever appends, at any time.
+	SearchText func(typ string, payload json.RawMessage) string
+
+	fault func(stage string) error // tests: a failure to inject before "insert" or "commit", or in a "chore"
 }
 
 // Store is an open file. Its methods may be called from any goroutine.
@@ -50,6 +56,7 @@ type Store struct {
 
 	mu   sync.Mutex
 	logs map[string]*Log
+	keys atomic.Int64 // the highest key of a session that was given out
 
 	closing sync.Once
 	closed  error
@@ -170,6 +177,12 @@ func (s *Store) openWriter(ctx context.Context) (err error) {
 	if err := conn.QueryRowContext(ctx, "SELECT value FROM meta WHERE name = 'log_id'").Scan(&s.logID); err != nil {
 		return fmt.Errorf("read the log id: %w", err)
 	}
+	var highest int64
+	if err := conn.QueryRowContext(ctx, "SELECT max((SELECT coalesce(max(key), 0) FROM sessions), (SELECT coalesce(max(key), 0) FROM leftovers))").
+		Scan(&highest); err != nil {
+		return fmt.Errorf("read the highest key: %w", err)
+	}
+	s.keys.Store(highest)
 	if err := s.queries.prepare(ctx, s.read); err != nil { // after the migrations
 		return err
 	}

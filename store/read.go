@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 )
 
 // Bounds of a page.
@@ -26,15 +27,13 @@ type Page struct {
 // Page reads the events from seq from on, as many as a page holds; none when from
 // is past the tip.
 func (l *Log) Page(ctx context.Context, from int64) (Page, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return Page{}, fmt.Errorf("read %q from seq %d: %w", l.id, from, err)
-	}
-	defer done()
 	var n int
 	var pos sql.NullInt64
 	var text []byte
-	if err := l.store.queries.page.QueryRowContext(ctx, l.key, max(from, 0), PageEvents, PageBytes).Scan(&n, &pos, &text); err != nil {
+	err := l.reading(func() error {
+		return l.store.queries.page.QueryRowContext(ctx, l.key, max(from, 0), PageEvents, PageBytes).Scan(&n, &pos, &text)
+	})
+	if err != nil {
 		return Page{}, fmt.Errorf("read %q from seq %d: %w", l.id, from, err)
 	}
 	if n == 0 {
@@ -80,6 +79,24 @@ func (l *Log) Structural(ctx context.Context, from, to int64, types ...string) (
 	return l.many(ctx, query, l.key, typeList(types), from, to)
 }
 
+// Before returns the newest events of the structural types, 1 to 16 of them, with a
+// seq below seq (none: < 0), at most limit, in order. What it costs depends on the
+// events it returns and not on the length of the log.
+func (l *Log) Before(ctx context.Context, seq int64, limit int, types ...string) ([]Event, error) {
+	if len(types) == 0 || len(types) > beforeTypes {
+		return nil, fmt.Errorf("read %q backwards: %d types; name 1 to %d", l.id, len(types), beforeTypes)
+	}
+	if limit <= 0 {
+		return nil, nil
+	}
+	if seq < 0 {
+		seq = math.MaxInt64
+	}
+	events, err := l.many(ctx, l.store.queries.before, l.key, typeList(types), seq, limit)
+	slices.Reverse(events)
+	return events, err
+}
+
 // Streamed returns the streamed pieces with from <= seq <= to, in order.
 func (l *Log) Streamed(ctx context.Context, from, to int64) ([]Event, error) {
 	return l.many(ctx, l.store.queries.streamed, l.key, from, to)
@@ -91,13 +108,8 @@ func typeList(types []string) string {
 }
 
 func (l *Log) one(ctx context.Context, query *sql.Stmt, args ...any) (Event, bool, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return Event{}, false, fmt.Errorf("read %q: %w", l.id, err)
-	}
-	defer done()
 	var line []byte
-	err = query.QueryRowContext(ctx, args...).Scan(&line)
+	err := l.reading(func() error { return query.QueryRowContext(ctx, args...).Scan(&line) })
 	if errors.Is(err, sql.ErrNoRows) {
 		return Event{}, false, nil
 	}
@@ -112,29 +124,27 @@ func (l *Log) one(ctx context.Context, query *sql.Stmt, args ...any) (Event, boo
 }
 
 func (l *Log) many(ctx context.Context, query *sql.Stmt, args ...any) ([]Event, error) {
-	done, err := l.store.reading()
-	if err != nil {
-		return nil, fmt.Errorf("read %q: %w", l.id, err)
-	}
-	defer done()
-	rows, err := query.QueryContext(ctx, args...)
-	if err != nil {
-		return nil, fmt.Errorf("read %q: %w", l.id, err)
-	}
-	defer rows.Close()
 	var out []Event
-	for rows.Next() {
-		var line []byte
-		if err := rows.Scan(&line); err != nil {
-			return nil, fmt.Errorf("read %q: %w", l.id, err)
-		}
-		e, err := decode(l.head, line)
+	err := l.reading(func() error {
+		rows, err := query.QueryContext(ctx, args...)
 		if err != nil {
-			return nil, fmt.Errorf("read %q: %w", l.id, err)
+			return err
 		}
-		out = append(out, e)
-	}
-	if err := rows.Err(); err != nil {
+		defer rows.Close()
+		for rows.Next() {
+			var line []byte
+			if err := rows.Scan(&line); err != nil {
+				return err
+			}
+			e, err := decode(l.head, line)
+			if err != nil {
+				return err
+			}
+			out = append(out, e)
+		}
+		return rows.Err()
+	})
+	if err != nil {
 		return nil, fmt.Errorf("read %q: %w", l.id, err)
 	}
 	return out, nil

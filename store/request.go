@@ -5,20 +5,34 @@ import (
 	"log/slog"
 	"runtime/debug"
 	"sync"
+	"time"
 )
 
-// request is one atomic piece of work for the writer: a batch, or a new session.
+// request is one atomic piece of work for the writer: a batch of a log, a piece of
+// a draft, a deletion, or the end of a draft that is given up.
 type request struct {
-	log     *Log     // nil for a new session
-	create  *Session // nil for a batch
+	log    *Log
+	draft  *draft
+	begin  bool     // the draft has further pieces: it is written down as unfinished
+	create *Session // the draft becomes this session
+	remove string   // the session of this id is deleted
+	giveUp bool     // what there is of the draft goes
+
 	from    int64
 	checked []NewEvent
 	records []record
+	texts   []searchText
 	put     []Input
 	take    []int64
 	calm    []int64
 	seen    []string
+	at      time.Time         // zero: when it is queued
+	notes   map[string]string // of seen, and of put
 	title   *string
+	pinned  *bool
+	digest  []byte // nil = as it is
+
+	removed int64 // key of the session that was removed, once applied
 
 	rows, bytes int // what it brings to a transaction
 
@@ -115,18 +129,18 @@ func (q *queue) signal() {
 	}
 }
 
-// group waits until there are requests and takes them; nil means that the queue
-// is closed and empty.
-func (q *queue) group() []*request {
+// group takes the requests that wait; if there are none and the writer has nothing
+// else to do, it waits for some. over: the queue is closed and empty.
+func (q *queue) group(busy bool) (group []*request, over bool) {
 	for {
 		if group := q.take(nil); len(group) > 0 {
-			return group
+			return group, false
 		}
 		q.mu.Lock()
 		over := q.closed && len(q.waiting) == 0
 		q.mu.Unlock()
-		if over {
-			return nil
+		if over || busy {
+			return nil, over
 		}
 		<-q.wake
 	}

@@ -5,7 +5,7 @@ const applicationID = 0x48505354
 
 // migrations are the steps from an empty file to today's schema. A file's
 // user_version is the number of steps it has had; a step, once released, never changes.
-var migrations = []string{schemaV1}
+var migrations = []string{schemaV1, schemaV2}
 
 // schemaV1 is the first schema.
 //
@@ -79,4 +79,44 @@ CREATE TABLE inputs_seen(
 	client_id TEXT    NOT NULL,
 	PRIMARY KEY(session, client_id)
 ) WITHOUT ROWID, STRICT;
+`
+
+// schemaV2 adds what lists, forks, deletions and search need.
+//
+// leftovers names the keys whose rows are to be removed: of deleted sessions, and
+// of copies that are not whole yet. Those have no row in sessions, which is why
+// nobody sees them, and what a crash leaves of one is found here.
+//
+// A text to be found is a document of search, and texts says whose: of the event
+// at seq, or at -1 the title. Documents count up, so the highest is the newest.
+// owner holds one word that no text can forge, so that a search meets no
+// document of another owner. unindexed lists the logs that were written before
+// there was a search: their structural events behind (type, seq), up to upto, are
+// yet to be looked at.
+const schemaV2 = `
+ALTER TABLE sessions ADD COLUMN digest TEXT; -- JSON, what turn last said of it; NULL: the log says it
+CREATE INDEX sessions_of_owner ON sessions(owner);
+ALTER TABLE inputs_seen ADD COLUMN note TEXT NOT NULL DEFAULT '';
+
+CREATE TABLE leftovers(
+	key INTEGER PRIMARY KEY
+) STRICT;
+INSERT INTO leftovers SELECT key FROM sessions WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE texts(
+	doc     INTEGER PRIMARY KEY,
+	session INTEGER NOT NULL,
+	seq     INTEGER NOT NULL,
+	UNIQUE(session, seq)
+) STRICT;
+CREATE VIRTUAL TABLE search USING fts5(owner, text, tokenize = 'unicode61 remove_diacritics 2');
+
+CREATE TABLE unindexed(
+	session INTEGER PRIMARY KEY,
+	type    TEXT    NOT NULL,
+	seq     INTEGER NOT NULL,
+	upto    INTEGER NOT NULL
+) STRICT;
+INSERT INTO unindexed SELECT key, '', -1, coalesce((SELECT max(seq) FROM events WHERE session = s.key), -1)
+	FROM sessions s WHERE deleted_at IS NULL;
 `

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -15,6 +17,8 @@ type Session struct {
 	CreatedAt                         time.Time // zero in Create: now
 	UpdatedAt                         time.Time // at of its newest event; ignored by Create
 	Deleted                           bool
+	Digest                            json.RawMessage // what the last batch with one said of it; nil: the log says it. Ignored by Create
+	LastSeq, Bytes                    int64           // of its log: seq of the newest event, -1 if there is none; bytes of the envelopes. Ignored by Create
 }
 
 // Session returns the row of a session: ErrNotFound, or ErrDeleted (then with
@@ -39,28 +43,57 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 
 // Sessions returns every session that is not deleted, in the order they were created.
 func (s *Store) Sessions(ctx context.Context) ([]Session, error) {
-	done, err := s.reading()
+	out, err := s.sessionRows(ctx, s.queries.sessions)
 	if err != nil {
 		return nil, fmt.Errorf("list sessions: %w", err)
 	}
-	defer done()
-	rows, err := s.queries.sessions.QueryContext(ctx)
+	return out, nil
+}
+
+// SessionsOf returns the sessions of an owner that are not deleted, in the order
+// they were created.
+func (s *Store) SessionsOf(ctx context.Context, owner string) ([]Session, error) {
+	out, err := s.sessionRows(ctx, s.queries.sessionsOf, owner)
 	if err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
+		return nil, fmt.Errorf("list the sessions of %q: %w", owner, err)
+	}
+	return out, nil
+}
+
+func (s *Store) sessionRows(ctx context.Context, query *sql.Stmt, args ...any) ([]Session, error) {
+	done, err := s.reading()
+	if err != nil {
+		return nil, err
+	}
+	defer done()
+	rows, err := query.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
 	}
 	defer rows.Close()
 	var out []Session
 	for rows.Next() {
 		x, err := scanSession(rows)
 		if err != nil {
-			return nil, fmt.Errorf("list sessions: %w", err)
+			return nil, err
 		}
 		out = append(out, x)
 	}
-	if err := rows.Err(); err != nil {
-		return nil, fmt.Errorf("list sessions: %w", err)
+	return out, rows.Err()
+}
+
+// SessionsWith returns the ids of the sessions whose log holds a structural event
+// of this id: a fork's copies have the ids of the originals.
+func (s *Store) SessionsWith(ctx context.Context, eventID string) ([]string, error) {
+	if !isID(eventID) {
+		return nil, nil
 	}
-	return out, nil
+	raw, _ := hex.DecodeString(eventID) // 16 hex digits, as isID says
+	ids, err := s.sessionIDs(ctx, s.queries.with, raw)
+	if err != nil {
+		return nil, fmt.Errorf("list sessions with event %s: %w", eventID, err)
+	}
+	return ids, nil
 }
 
 // WakingSessions returns the ids of the sessions whose inbox holds a text that
@@ -93,8 +126,11 @@ func (s *Store) sessionIDs(ctx context.Context, query *sql.Stmt, args ...any) ([
 	if err != nil {
 		return nil, err
 	}
+	return scanIDs(rows)
+}
+
+func scanIDs(rows *sql.Rows) (ids []string, err error) {
 	defer rows.Close()
-	var ids []string
 	for rows.Next() {
 		var id string
 		if err := rows.Scan(&id); err != nil {
@@ -119,41 +155,23 @@ func (s *Store) Create(ctx context.Context, x Session, first []NewEvent) error {
 	if err != nil {
 		return fmt.Errorf("create session %q: %w", x.ID, err)
 	}
-	r := &request{create: &x}
+	r := &request{create: &x, texts: s.searchTexts(0, checked)}
 	r.records, r.events = encode(envelopeHead(x.ID), 0, now, checked)
-	_, err = r.wait(ctx, func() {
-		if !s.writer.queue.add(r) {
-			r.answer(ErrClosed)
-		}
-	})
-	if errors.Is(err, ErrExists) {
-		if _, found := s.Session(ctx, x.ID); errors.Is(found, ErrDeleted) {
-			err = ErrDeleted
-		}
-	}
-	if err != nil {
+	if err := s.newDraft(x.Owner).write(ctx, r); err != nil {
 		return fmt.Errorf("create session %q: %w", x.ID, err)
 	}
 	return nil
 }
 
-// insertSession adds the row of a session to the open transaction and returns its key.
-func (w *writer) insertSession(x *Session) (int64, error) {
-	res, err := w.sql.addSession.run(x.ID, x.Owner, x.Agent, x.Title, x.ParentID, x.Pinned, x.CreatedAt.UnixMicro())
-	if isConstraint(err) {
-		return 0, ErrExists
-	}
-	if err != nil {
-		return 0, err
-	}
-	return res.LastInsertId()
-}
-
 func scanSession(row interface{ Scan(...any) error }) (x Session, err error) {
 	var created int64
-	var newest sql.NullString
-	if err := row.Scan(&x.ID, &x.Owner, &x.Agent, &x.Title, &x.ParentID, &x.Pinned, &created, &x.Deleted, &newest); err != nil {
+	var digest, newest sql.NullString
+	if err := row.Scan(&x.ID, &x.Owner, &x.Agent, &x.Title, &x.ParentID, &x.Pinned, &created, &x.Deleted,
+		&digest, &x.LastSeq, &x.Bytes, &newest); err != nil {
 		return Session{}, err
+	}
+	if digest.Valid {
+		x.Digest = json.RawMessage(digest.String)
 	}
 	x.CreatedAt = time.UnixMicro(created).UTC()
 	x.UpdatedAt = x.CreatedAt

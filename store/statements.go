@@ -19,7 +19,10 @@ type statement struct {
 
 // statements are what the writer does in its transactions.
 type statements struct {
-	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen, setTitle statement
+	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen,
+	setTitle, setPinned, setDigest,
+	addLeftover, dropLeftover, buryLeftover, burySession,
+	addText, addDoc, dropTitleDoc, dropTitle statement
 }
 
 func (x *statements) all() map[*statement]string {
@@ -28,12 +31,24 @@ func (x *statements) all() map[*statement]string {
 		&x.commit:     "COMMIT",
 		&x.rollback:   "ROLLBACK",
 		&x.addEvent:   "INSERT INTO events(session, seq, type, id, pos, event) VALUES(?,?,?,?,?,?)",
-		&x.addSession: "INSERT INTO sessions(id, owner, agent, title, parent_id, pinned, created_at) VALUES(?,?,?,?,?,?,?)",
+		&x.addSession: "INSERT INTO sessions(key, id, owner, agent, title, parent_id, pinned, created_at) VALUES(?,?,?,?,?,?,?,?)",
 		&x.addInput:   "INSERT INTO inbox(session, position, input_id, client_id, queue, text, wake, queued_at) VALUES(?,?,?,?,?,?,?,?)",
 		&x.takeInput:  "DELETE FROM inbox WHERE session = ? AND position = ?",
 		&x.calmInput:  "UPDATE inbox SET wake = 0 WHERE session = ? AND position = ?",
-		&x.addSeen:    "INSERT INTO inputs_seen(session, client_id) VALUES(?,?)",
+		&x.addSeen:    "INSERT INTO inputs_seen(session, client_id, note) VALUES(?,?,?)",
 		&x.setTitle:   "UPDATE sessions SET title = ? WHERE key = ?",
+		&x.setPinned:  "UPDATE sessions SET pinned = ? WHERE key = ?",
+		&x.setDigest:  "UPDATE sessions SET digest = ? WHERE key = ?",
+
+		&x.addLeftover:  "INSERT INTO leftovers(key) VALUES(?)",
+		&x.dropLeftover: "DELETE FROM leftovers WHERE key = ?",
+		&x.buryLeftover: "INSERT INTO leftovers SELECT key FROM sessions WHERE id = ? AND deleted_at IS NULL",
+		&x.burySession:  "UPDATE sessions SET deleted_at = ?, title = '', digest = NULL WHERE key = ?",
+
+		&x.addText:      "INSERT INTO texts(session, seq) VALUES(?,?)",
+		&x.addDoc:       "INSERT INTO search(rowid, owner, text) VALUES(?,?,?)",
+		&x.dropTitleDoc: "DELETE FROM search WHERE rowid = (SELECT doc FROM texts WHERE session = ? AND seq = -1)",
+		&x.dropTitle:    "DELETE FROM texts WHERE session = ? AND seq = -1",
 	}
 }
 

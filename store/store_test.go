@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // open opens a store in a fresh directory and closes it with the test.
@@ -115,3 +116,14 @@ func grow(b testing.TB, l *Log, n int) {
 		add(b, l, events...)
 	}
 }
+
+// alterOpen changes a file behind the store's back, by the writer's connection.
+func alterOpen(t testing.TB, s *Store, query string) {
+	t.Helper()
+	if _, err := s.writer.conn.ExecContext(context.Background(), query); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stamp is a time, later for a higher n.
+func stamp(n int) time.Time { return time.Date(2026, 8, 18, 4, 10, n, 123456000, time.UTC) }

@@ -167,10 +167,22 @@ func TestVerifyNamesWhatIsWrong(t *testing.T) {
 		"seq 1: the event is not the one":      "UPDATE events SET type = 'x' WHERE seq = 1",
 		"is taken by an earlier event":         "UPDATE events SET event = replace(event, substr(event, 8, 16), (SELECT substr(event, 8, 16) FROM events WHERE seq = 2)) WHERE seq = 3",
 		"events holds rows of 1 sessions that": "UPDATE sessions SET key = 77",
+		"inputs_seen holds rows of 1 sessions": "UPDATE inputs_seen SET session = 77",
+		"texts holds rows of 1 sessions":       "UPDATE texts SET session = 77",
+		"1 sessions have a digest":             "UPDATE sessions SET digest = '{'",
+		"1 deleted sessions have rows":         "UPDATE sessions SET deleted_at = 1",
+		"1 sessions that are not deleted":      "INSERT INTO leftovers SELECT key FROM sessions",
+		"1 texts of the search are not in":     "DELETE FROM search",
+		"the search's index has 1 texts":       "DELETE FROM texts",
+		"1 texts of the search belong to no":   "UPDATE texts SET seq = 2",
+		"malformed inverted index for FTS5":    "UPDATE search_content SET c1 = 'something else'",
 	} {
-		s := open(t, Options{})
+		s := open(t, Options{SearchText: saidIn})
 		l := session(t, s, "s1")
-		add(t, l, event("turn/start", `{}`), chunk("a"), chunk("b"))
+		add(t, l, event("turn/start", `{"text":"to be found"}`), chunk("a"), chunk("b"))
+		if _, err := l.Append(context.Background(), Batch{From: next(l), Seen: []string{"c"}, Digest: []byte("{}")}); err != nil {
+			t.Fatal(err)
+		}
 		if err := s.Close(); err != nil {
 			t.Fatal(err)
 		}

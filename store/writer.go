@@ -19,6 +19,8 @@ type writer struct {
 	check   checkpoints
 	sql     statements
 	places  map[*Log]place // where the logs stand in the open transaction
+	gone    map[int64]bool // keys of the sessions deleted in the open transaction
+	chores  chores
 }
 
 // place is where a log stands once the requests of a transaction are in.
@@ -26,25 +28,32 @@ type place struct{ tip, pos int64 }
 
 func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
 	w := &writer{store: s, conn: conn, queue: newQueue(), stopped: make(chan struct{}),
-		check: checkpoints{conn: conn, wal: s.path + "-wal"}, places: make(map[*Log]place)}
+		check: checkpoints{conn: conn, wal: s.path + "-wal"}, places: make(map[*Log]place), gone: make(map[int64]bool)}
 	if err := w.sql.prepare(ctx, conn); err != nil {
 		return nil, err
 	}
 	if _, err := w.check.run(ctx); err != nil { // a crash's leftovers go into the file, and the mark is set
 		return nil, errors.Join(err, w.sql.close(conn))
 	}
+	if err := w.chores.load(ctx, conn, s.options.SearchText != nil); err != nil {
+		return nil, errors.Join(err, w.sql.close(conn))
+	}
 	return w, nil
 }
 
-// run commits group after group until stop.
+// run commits group after group until stop, and does its chores a bounded piece at a
+// time in between: nobody waits for more than one of them.
 func (w *writer) run() {
 	defer close(w.stopped)
 	for {
-		group := w.queue.group()
-		if group == nil {
+		group, over := w.queue.group(w.choresWait())
+		if over {
 			return
 		}
-		w.commitGroup(group)
+		if len(group) > 0 {
+			w.commitGroup(group)
+		}
+		w.chore()
 		w.checkpoint()
 	}
 }
@@ -70,6 +79,7 @@ func (w *writer) commitGroup(group []*request) {
 			return err
 		})
 		if err == nil {
+			w.chores.failed = false
 			break
 		}
 		if failed != nil { // without it the others may well succeed
@@ -104,6 +114,7 @@ func (w *writer) try(group *[]*request) (failed *request, err error) {
 		}
 	}
 	clear(w.places)
+	clear(w.gone)
 	for i := 0; i < len(*group); i++ {
 		r := (*group)[i]
 		if r.err == nil {
@@ -156,6 +167,9 @@ func (w *writer) misplaced(r *request) error {
 		at.tip, at.pos = r.log.Tip()
 		w.places[r.log] = at
 	}
+	if r.log.deleted() || w.gone[r.log.key] {
+		return ErrDeleted
+	}
 	if r.from != at.tip+1 {
 		return fmt.Errorf("%w: it was to begin at seq %d, the log goes on at %d", ErrConflict, r.from, at.tip+1)
 	}
@@ -172,13 +186,22 @@ func (w *writer) apply(r *request) (err error) {
 	if err := w.fault("insert"); err != nil {
 		return err
 	}
-	key, at := int64(0), place{tip: -1}
-	if r.create != nil {
-		if key, err = w.insertSession(r.create); err != nil {
+	if r.remove != "" {
+		return w.bury(r)
+	}
+	if r.giveUp {
+		return nil // its rows go by and by, see publish
+	}
+	var key int64
+	var owner string
+	var at place
+	if r.draft != nil {
+		if err := w.applyDraft(r); err != nil {
 			return err
 		}
+		key, owner, at = r.draft.key, r.draft.owner, r.draft.at
 	} else {
-		key, at = r.log.key, w.places[r.log]
+		key, owner, at = r.log.key, r.log.owner, w.places[r.log]
 	}
 	for i := range r.records {
 		e := &r.records[i]
@@ -194,13 +217,37 @@ func (w *writer) apply(r *request) (err error) {
 	if err := w.applyInbox(key, r); err != nil {
 		return err
 	}
+	if err := w.applyRow(key, owner, r); err != nil {
+		return err
+	}
+	if r.log != nil {
+		w.places[r.log] = at
+	}
+	return nil
+}
+
+// applyRow writes what a batch says of its session.
+func (w *writer) applyRow(key int64, owner string, r *request) error {
+	if err := w.index(key, owner, r.texts); err != nil {
+		return err
+	}
 	if r.title != nil {
 		if _, err := w.sql.setTitle.run(*r.title, key); err != nil {
 			return err
 		}
+		if err := w.indexTitle(key, owner, *r.title); err != nil {
+			return err
+		}
 	}
-	if r.log != nil {
-		w.places[r.log] = at
+	if r.pinned != nil {
+		if _, err := w.sql.setPinned.run(*r.pinned, key); err != nil {
+			return err
+		}
+	}
+	if r.digest != nil {
+		if _, err := w.sql.setDigest.run(string(r.digest), key); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -209,6 +256,14 @@ func (w *writer) apply(r *request) (err error) {
 func (w *writer) publish(group []*request) {
 	var moved []*Log
 	for _, r := range group {
+		if r.giveUp { // also when the transaction failed
+			w.chores.remove = append(w.chores.remove, r.draft.key)
+		}
+		if r.remove != "" && r.err == nil {
+			if l := w.ended(r); l != nil {
+				moved = append(moved, l)
+			}
+		}
 		if r.err != nil || r.log == nil || len(r.records) == 0 {
 			continue
 		}

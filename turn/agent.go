@@ -2,8 +2,10 @@ package turn
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"sync"
-	"time"
+	"sync/atomic"
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
@@ -20,10 +22,13 @@ type Agent struct {
 	owner  string
 	parent string // the session whose subagent it is, "" for none
 	log    *store.Log
-	def    string // name of its definition
-	refs   int    // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
+	def    string   // name of its definition
+	refs   int      // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
+	shown  Liveness // what Live tells. Written by the agent's goroutine alone, under host.mu
 
 	watchers watchers // of halts
+
+	closed atomic.Bool // its session is being deleted, or was: no command is taken any more
 
 	mail struct {
 		sync.Mutex
@@ -47,13 +52,18 @@ type Agent struct {
 	resting    []chan<- struct{} // who waits for the agent to come to rest
 	titling    bool              // the titler is being asked
 	compacting *compaction       // under way; nil for none
+	next       *start            // a run that begins when the open turn has ended
+	begun      *start            // one whose turn/start waits for the next commit
+	digest     json.RawMessage   // as it was last stored, or is about to be; nil: not known
+	wentOn     bool              // they are to be told that an open turn goes on
 }
 
 // work is what was decided and is not yet handed to the store.
 type work struct {
 	store.Batch
-	streamed int64 // bytes of streamed text in it, to be given back to the asking's window
-	err      error // a payload that could not be encoded
+	structural bool  // an event in it is no streamed piece
+	streamed   int64 // bytes of streamed text in it, to be given back to the asking's window
+	err        error // a payload that could not be encoded
 }
 
 // Log returns the agent's log, for readers.
@@ -90,6 +100,7 @@ func (a *Agent) workOff() {
 			message()
 		}
 		a.stream()
+		a.announceStatus("")
 		a.announceRest()
 	}
 }
@@ -119,7 +130,13 @@ func (a *Agent) do(ctx context.Context, command func() error) error {
 }
 
 func (a *Agent) obey(command func() error) error {
-	if err := a.ready(); err != nil {
+	if a.closed.Load() {
+		return ErrForeign
+	}
+	switch err := a.ready(); {
+	case errors.Is(err, store.ErrDeleted): // between the look at its row and this
+		return ErrForeign
+	case err != nil:
 		return err
 	}
 	kept := a.kept
@@ -143,7 +160,7 @@ func (a *Agent) ready() error {
 	if err != nil {
 		return err
 	}
-	a.st = st
+	a.st, a.digest = st, nil
 	a.epoch++
 	return nil
 }
@@ -172,14 +189,19 @@ func (a *Agent) record(id string, p event.Payload) {
 	if titled, ok := p.(event.SessionTitled); ok {
 		a.work.Title = &titled.Title
 	}
-	a.st.apply(a.st.next, id, time.Now(), p)
+	if a.work.At.IsZero() {
+		a.work.At = a.log.Now() // what is folded is to the microsecond what a restart would read
+	}
+	a.work.structural = a.work.structural || !p.EventType().Streamed()
+	a.st.apply(a.st.next, id, a.work.At, p)
 }
 
 // takeWork returns everything decided since the last time.
 func (a *Agent) takeWork() (w work, some bool) {
 	w, a.work = a.work, work{}
 	w.From = a.st.next - int64(len(w.Events))
-	return w, len(w.Events)+len(w.Put)+len(w.Take)+len(w.Calm)+len(w.Seen) > 0
+	a.digested(&w)
+	return w, len(w.Events)+len(w.Put)+len(w.Take)+len(w.Calm)+len(w.Seen)+len(w.SeenNote) > 0 || w.Pinned != nil
 }
 
 // commit makes durable what was decided. When it fails the turn stops where it is:
@@ -187,8 +209,9 @@ func (a *Agent) takeWork() (w work, some bool) {
 func (a *Agent) commit() error {
 	asking := a.asking
 	w, some := a.takeWork()
+	var committed []store.Event
 	if w.err == nil && some {
-		_, w.err = a.log.Append(context.Background(), w.Batch)
+		committed, w.err = a.log.Append(context.Background(), w.Batch)
 	}
 	if w.err != nil {
 		a.halt(w.err)
@@ -198,6 +221,11 @@ func (a *Agent) commit() error {
 		a.kept++
 	}
 	asking.written(w.streamed)
+	a.begun.answer(nil)
+	a.begun = nil
+	if some {
+		a.announce(&w, committed)
+	}
 	return nil
 }
 
@@ -206,6 +234,10 @@ func (a *Agent) commit() error {
 // each names the seq that it expects.
 func (a *Agent) stream() {
 	if a.st == nil {
+		return
+	}
+	if a.work.structural {
+		_ = a.commit() // a failed append has stopped the turn; watchers hear of the event in its place
 		return
 	}
 	asking, epoch := a.asking, a.epoch
@@ -236,6 +268,7 @@ func (a *Agent) stream() {
 func (a *Agent) halt(err error) {
 	a.host.logger().Error("append failed, the turn stops where it is", "session", a.id, "err", err)
 	a.cut(&AppendError{err})
+	a.refuseStart(&AppendError{err})
 	a.st, a.titling = nil, false
 	a.work = work{}
 	a.rest()
@@ -287,6 +320,9 @@ func (a *Agent) drive() {
 func (a *Agent) rest() {
 	if !a.running {
 		return
+	}
+	if a.next != nil {
+		a.refuseStart(ErrDraining) // nothing else keeps a turn that was stopped from ending
 	}
 	a.running, a.resuming, a.cancel, a.fresh = false, false, nil, ""
 	a.host.release(a)

@@ -12,6 +12,7 @@ import (
 // Verdict decides a standing call.
 type Verdict struct {
 	CallID  string
+	RunID   string // the turn whose call it is; "" = whichever stands
 	Approve bool
 	Reason  *string // of a denial; the model reads it
 	By      string  // who decided, "" for the agent socket
@@ -27,7 +28,7 @@ func (a *Agent) Decide(ctx context.Context, v Verdict) error {
 			return ErrUnsupported
 		}
 		c := a.standing(v.CallID)
-		if c == nil {
+		if c == nil || v.RunID != "" && !a.runs(v.RunID) {
 			return ErrStaleCall
 		}
 		resolved := event.ApprovalResolved{CallID: c.ID, Verdict: event.Approved, By: v.By}

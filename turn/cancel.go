@@ -30,7 +30,17 @@ type stopRequest struct {
 	upto int64 // texts that waited when it was accepted lose their wake
 }
 
-func (a *Agent) accept(s Stop) { a.cancel = &stopRequest{Stop: s, upto: a.lastPosition()} }
+func (a *Agent) accept(s Stop) {
+	if first := a.cancel; first != nil {
+		if s.Cause == "" {
+			s.Cause = first.Cause // a run waits to take the turn's place, whoever else wants it to stop
+		}
+		if s.Mode == Graceful {
+			s.Mode = first.Mode // what was kept from running stays so
+		}
+	}
+	a.cancel = &stopRequest{Stop: s, upto: a.lastPosition()}
+}
 
 var errCancelled = errors.New("the turn was cancelled")
 
@@ -45,6 +55,18 @@ func (a *Agent) Cancel(ctx context.Context, reason *string) error {
 // Stop is Cancel with a choice. ErrNotRunning when there is nothing to stop.
 func (a *Agent) Stop(ctx context.Context, s Stop) error {
 	return a.do(ctx, func() error { return a.stop(s) })
+}
+
+// StopRun stops the turn whose turn/start has the id runID, also one that is parked or
+// that nobody runs, and no other: ErrNotRunning when that one is not open.
+func (a *Agent) StopRun(ctx context.Context, runID string, s Stop) error {
+	s.Resumable = true
+	return a.do(ctx, func() error {
+		if !a.runs(runID) {
+			return ErrNotRunning
+		}
+		return a.stop(s)
+	})
 }
 
 func (a *Agent) stop(s Stop) error {

@@ -7,6 +7,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
 	"hitchpost/turn/event"
@@ -28,6 +29,7 @@ type Pending struct {
 	CallID string          `json:"call_id"`
 	Name   string          `json:"name"`
 	Args   json.RawMessage `json:"args"`
+	At     time.Time       `json:"-"` // when it was asked for
 }
 
 // State is what a client is told when it connects.
@@ -42,7 +44,7 @@ func (a *Agent) State(ctx context.Context) (State, error) {
 	err := a.do(ctx, func() error {
 		out = State{Status: a.status(), Pending: []Pending{}}
 		for _, c := range a.allStanding() {
-			out.Pending = append(out.Pending, Pending{CallID: c.ID, Name: c.Name, Args: c.Args})
+			out.Pending = append(out.Pending, c.pending())
 		}
 		return nil
 	})
@@ -103,25 +105,32 @@ func (a *Agent) policy() []string {
 	if a.st.policy != nil {
 		return a.st.policy
 	}
-	return a.host.config().floor(a.def)
+	return a.host.config().floor(a.definition())
 }
 
 // roleModel finds the provider/model of a role: the agent's own choice, else its definition's.
 func (a *Agent) roleModel(role string) (spec string, ok bool) {
+	return a.roleModelOf(a.definition(), role)
+}
+
+func (a *Agent) roleModelOf(def, role string) (spec string, ok bool) {
 	if spec, ok = a.st.models[role]; !ok {
-		spec, ok = a.host.config().Agents[a.def].Models[role]
+		spec, ok = a.host.config().Agents[def].Models[role]
 	}
 	return spec, ok
 }
 
 // mainModel resolves the role that answers.
-func (a *Agent) mainModel() (spec string, err error) {
-	if _, ok := a.host.config().Agents[a.def]; !ok {
-		return "", &InvalidError{fmt.Sprintf("no agent definition %q in the configuration; add [agents.%s] or use another", a.def, a.def)}
+func (a *Agent) mainModel() (spec string, err error) { return a.modelOf(a.definition()) }
+
+// modelOf resolves it for a turn of that definition.
+func (a *Agent) modelOf(def string) (spec string, err error) {
+	if err := a.host.config().defined(def); err != nil {
+		return "", err
 	}
-	spec, ok := a.roleModel(RoleMain)
+	spec, ok := a.roleModelOf(def, RoleMain)
 	if !ok {
-		return "", &InvalidError{fmt.Sprintf("agent definition %q has no model for the role %s; set agents.%s.models.%s", a.def, RoleMain, a.def, RoleMain)}
+		return "", &InvalidError{fmt.Sprintf("agent definition %q has no model for the role %s; set agents.%s.models.%s", def, RoleMain, def, RoleMain)}
 	}
 	_, _, err = a.host.config().resolve(spec)
 	return spec, err

@@ -91,6 +91,7 @@ func (a *Agent) compact(why *refused) error {
 	ctx, end := context.WithCancelCause(a.host.beside)
 	c := &compaction{end: end, seen: a.st.seen, refused: why}
 	a.compacting = c
+	a.announceStatus(CompactionStarted)
 	s, err := a.summarizer()
 	a.spawn(func() func() {
 		defer end(nil)
@@ -121,13 +122,16 @@ func (a *Agent) compacted(c *compaction, s summary, err error) {
 	a.compacting = nil
 	if c.holdsTurn() && a.host.isDraining() {
 		a.leave()
+		a.announceStatus(CompactionFinished)
 		return
 	}
 	out := Compacted{Declined: s.declined}
 	if err == nil && s.declined == "" {
 		out = a.checkpoint(c, s)
 	}
-	switch appendErr := a.commit(); {
+	appendErr := a.commit()
+	a.announceStatus(CompactionFinished)
+	switch {
 	case appendErr != nil: // it has stopped the turn
 		out, err = Compacted{}, appendErr
 	case c.holdsTurn() && out.Done:
@@ -169,6 +173,7 @@ func (a *Agent) endCompaction(cause error) {
 		return
 	}
 	a.compacting = nil
+	a.announceStatus(CompactionFinished)
 	c.end(cause)
 	if cause == nil {
 		c.answer(compactionEnd{Compacted: Compacted{Declined: "something was said meanwhile"}})

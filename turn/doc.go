@@ -51,9 +51,36 @@
 //     come out as they arrive, and concatenate to their message. A call that changes
 //     something does not run with a mask in the place of its arguments' secrets.
 //
-// A file for each concern: host.go (who is in memory), agent.go (messages, commits),
-// state.go and load.go (the fold), turn.go (what comes next), step.go (one model
-// request), batch.go (its calls), progress.go (what they print), approval.go, inbox.go, continue.go, cancel.go, command.go,
-// title.go, compact.go and summary.go, restart.go, usage.go,
-// task.go, mask.go.
+//  16. A run that is refused leaves nothing in the log. One that takes a parked one's
+//     place begins when that has ended; one key of a client is one run, for ever.
+//
+//  17. What lists tell of a session, its digest, is what its log says, and is stored in
+//     the append that changed it.
+//
+//  18. A watcher hears of every change behind its commit and in order, of a session's
+//     creation first. A session whose end it hears of takes the next run, or has begun it.
+//
+//  19. A text of the queue steer or follow_up makes a turn go on that would have ended
+//     without it, unless that has had all its steps; any other waits for a step that
+//     comes anyway. A restart between changes nothing of that.
+//
+//  20. What the model sees, what a continue answers, what a compaction summarises and what
+//     a title is made of is the active path of the session's tree. The leaf moves
+//     between turns alone; moving it to where it is logs nothing.
+//
+//  21. A fork is a copy of a prefix, in the state that the prefix folds to, and has no open
+//     turn: each call that was copied without a result has an error for one. It runs
+//     nothing that its source began, and does not disturb it.
+//
+//  22. Once a deletion has begun, no command for the session is taken and nothing is
+//     appended but the end of its open turn, whose tools are killed. Nothing brings a
+//     deleted session back.
+//
+// A file for each concern: host.go (who is in memory), session.go (how sessions come to
+// be and are named), agent.go (messages, commits), state.go and load.go (the fold),
+// digest.go (what lists tell of it), watch.go (who hears of changes), run.go (runs by
+// name), turn.go (what comes next), step.go (one model request), batch.go (its calls),
+// progress.go (what they print), approval.go, inbox.go and queue.go (waiting texts),
+// continue.go, cancel.go, command.go, title.go, compact.go and summary.go, restart.go,
+// usage.go, task.go, mask.go, branch.go, fork.go, delete.go.
 package turn

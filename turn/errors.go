@@ -11,9 +11,12 @@ var (
 	ErrTurnOpen      = errors.New("a turn is open; wait for its end, or cancel it")
 	ErrStaleCall     = errors.New("no standing approval request for this call")
 	ErrUnsupported   = errors.New("approvals are switched off here ([approvals] enabled)")
+	ErrNoEntry       = errors.New("no such entry")
 	ErrForeign       = errors.New("no such session for this owner")
 	ErrTooManyAgents = errors.New("too many agents in memory")
 	ErrInboxFull     = errors.New("the inbox is full")
+	ErrKeyReused     = errors.New("the idempotency key was used for another run of this session")
+	ErrNoInput       = errors.New("no such text waits")
 	ErrDraining      = errors.New("the server is shutting down")
 )
 

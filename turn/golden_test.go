@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -143,12 +144,30 @@ func (w *world) run(verb, rest string) error {
 	case "wake":
 		return w.agent.Inject(ctx, Inject{Text: rest, Wake: true})
 	case "continue":
-		return w.agent.Continue(ctx)
+		_, err := w.agent.StartRun(ctx, NewRun{})
+		return err
 	case "inject":
 		return w.agent.Inject(ctx, Inject{Text: rest})
 	case "inject-id":
 		id, text, _ := strings.Cut(rest, " ")
 		return w.agent.Inject(ctx, Inject{Text: text, Wake: true, ID: id})
+	case "start", "start-key", "start-as": // the last two with a key and a definition in front
+		r := NewRun{Input: rest}
+		if verb == "start-key" {
+			r.Key, r.Input, _ = strings.Cut(rest, " ")
+		}
+		if verb == "start-as" {
+			r.Agent, r.Input, _ = strings.Cut(rest, " ")
+		}
+		_, err := w.agent.StartRun(ctx, r)
+		return err
+	case QueueSteer, QueueNextTurn, QueueFollowUp:
+		return w.agent.InjectInto(ctx, w.runID(), Inject{Text: rest, Queue: verb})
+	case "agent": // a second definition, which asks demo/NAME and may only call fast
+		agents := maps.Clone(w.cfg.Agents)
+		agents[rest] = Definition{System: "I am " + rest + ".", Policy: []string{"fast"}, Models: map[string]string{RoleMain: "demo/" + rest}}
+		w.cfg.Agents = agents
+		w.host.Reload(w.cfg)
 	case "cancel":
 		if rest == "" {
 			return w.agent.Cancel(ctx, nil)
@@ -229,12 +248,16 @@ func render(log []store.Event) string {
 			}
 			payload = fmt.Sprintf("× %d", n)
 		}
-		fmt.Fprintf(&b, "%s %s\n", ev.Type, minted.ReplaceAllString(payload, "minted"))
+		payload = mintedInput.ReplaceAllString(minted.ReplaceAllString(payload, "minted"), `"input_id":"minted"`)
+		fmt.Fprintf(&b, "%s %s\n", ev.Type, payload)
 	}
 	return b.String()
 }
 
-var minted = regexp.MustCompile(`(call_|task-)[0-9a-f]{16}`)
+var (
+	minted      = regexp.MustCompile(`(call_|task-)[0-9a-f]{16}`)
+	mintedInput = regexp.MustCompile(`"input_id":"[0-9a-f]{16}"`)
+)
 
 func trim(s string) string { return strings.TrimLeft(s, " ") }
 

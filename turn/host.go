@@ -62,14 +62,17 @@ type Host struct {
 	draining chan struct{}  // closed when no turn may begin any more
 	wg       sync.WaitGroup // every goroutine of every agent
 	tools    tool.Runner    // and every tool at work
+	watchers changeWatchers
 
 	mu     sync.Mutex
 	agents map[string]*Agent
+	births births // guarded by mu
 }
 
 // New returns a host over an open store. Drain ends it.
 func New(st *store.Store, cfg Config) *Host {
 	h := &Host{store: st, tools: tool.Runner{Log: cfg.Log}, draining: make(chan struct{}), agents: map[string]*Agent{}}
+	h.births = births{of: map[string]int{}, over: sync.Cond{L: &h.mu}}
 	h.ctx, h.end = context.WithCancelCause(context.Background())
 	h.beside, h.endAside = context.WithCancelCause(h.ctx)
 	h.Reload(cfg)
@@ -87,30 +90,27 @@ func (h *Host) logger() *slog.Logger { return h.config().Log }
 // owner's, or was deleted. ErrTooManyAgents: nothing was created.
 func (h *Host) Hold(ctx context.Context, id, owner string) (*Agent, error) {
 	session, err := h.store.Session(ctx, id)
-	switch {
-	case errors.Is(err, store.ErrNotFound):
+	if errors.Is(err, store.ErrNotFound) {
 		if !h.room(id) {
 			return nil, ErrTooManyAgents
 		}
 		session, err = h.create(ctx, id, owner)
-	case errors.Is(err, store.ErrDeleted):
+	}
+	if err == nil && session.Owner != owner {
 		return nil, ErrForeign
 	}
-	if err != nil {
-		return nil, err
+	var a *Agent
+	if err == nil {
+		a, err = h.hold(ctx, session)
 	}
-	if session.Owner != owner {
+	if errors.Is(err, store.ErrDeleted) { // also at this very moment
 		return nil, ErrForeign
 	}
-	return h.hold(ctx, session)
+	return a, err
 }
 
 func (h *Host) create(ctx context.Context, id, owner string) (store.Session, error) {
-	def := DefaultAgent
-	if _, ok := h.config().Agents[id]; ok {
-		def = id
-	}
-	session := store.Session{ID: id, Owner: owner, Agent: def}
+	session := store.Session{ID: id, Owner: owner, Agent: h.config().definitionFor(id)}
 	err := h.bear(ctx, session, event.SessionCreated{})
 	if !errors.Is(err, store.ErrExists) {
 		return session, err
@@ -132,9 +132,11 @@ func (h *Host) bear(ctx context.Context, session store.Session, first ...event.P
 		}
 		events[i] = store.NewEvent{Type: string(p.EventType()), Payload: body}
 	}
+	defer h.expect(session.ID)()
 	if err := h.store.Create(ctx, session, events); err != nil {
 		return &AppendError{err}
 	}
+	h.tell(Change{Session: session.ID, Owner: session.Owner, Created: true})
 	return nil
 }
 
@@ -157,9 +159,15 @@ func (h *Host) holdWithin(ctx context.Context, session store.Session, limit int)
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
+	for h.births.of[session.ID] > 0 {
+		h.births.over.Wait()
+	}
 	if a, ok := h.agents[session.ID]; ok {
-		a.refs++
 		log.Close()
+		if a.closed.Load() {
+			return nil, ErrForeign
+		}
+		a.refs++
 		return a, nil
 	}
 	if len(h.agents) >= limit {

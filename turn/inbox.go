@@ -11,14 +11,11 @@ import (
 
 // Inject is a text for the agent.
 type Inject struct {
-	Text string
-	Wake bool
-	ID   string // the client's own id: a repeated one is a no-op. "" for none
+	Text  string
+	Wake  bool
+	ID    string // the client's own id: a repeated one is a no-op. "" for none
+	Queue string // "" = that of the agent socket: it rides into the next step there is, and never makes one
 }
-
-// queueNextTurn is the queue of every text of the agent socket: it rides into the
-// next step there is, and never makes one.
-const queueNextTurn = "next_turn"
 
 // Inject takes a text. A waking one starts a turn of an idle agent or resumes the
 // turn that the log has open; any other waits in the inbox for the next step.
@@ -82,7 +79,7 @@ func (a *Agent) inboxFull(text string) bool {
 
 func (a *Agent) enqueue(in Inject) {
 	text := store.Input{
-		Position: a.lastPosition() + 1, ID: in.ID, Queue: queueNextTurn, Text: in.Text,
+		Position: a.lastPosition() + 1, ID: in.ID, Queue: in.Queue, Text: in.Text,
 		Wake: in.Wake, QueuedAt: time.Now(), ClientID: in.ID != "",
 	}
 	if text.ID == "" {
@@ -99,17 +96,23 @@ func (a *Agent) lastPosition() int64 {
 	return a.st.inbox[len(a.st.inbox)-1].Position
 }
 
-// readInbox takes every waiting text into the step that begins, in order of arrival.
-func (a *Agent) readInbox() {
+// readInbox takes the waiting texts of the queues that read tells into the step that
+// begins, in order of arrival.
+func (a *Agent) readInbox(read func(queue string) bool) {
+	var left []store.Input
 	for _, text := range a.st.inbox {
-		injected := event.ContextInjected{Text: text.Text}
-		if text.ClientID {
+		if !read(text.Queue) {
+			left = append(left, text)
+			continue
+		}
+		injected := event.ContextInjected{Text: text.Text, Queue: text.Queue}
+		if text.ClientID || text.Queue != socketQueue {
 			injected.InputID = text.ID
 		}
 		a.emit(injected)
 		a.take(text)
 	}
-	a.st.inbox = nil
+	a.st.inbox = left
 }
 
 // take removes a text that was read from the stored inbox. One that came in the

@@ -12,14 +12,19 @@ import (
 // the waiting texts and how often a model was chosen, never on the length of the log.
 func load(ctx context.Context, log *store.Log) (*state, error) {
 	tip, _ := log.Tip()
-	s := &state{}
-	var err error
-	if s.inbox, err = log.Inbox(ctx); err != nil {
-		return nil, err
+	s, err := loadUpto(ctx, log, tip)
+	if err == nil {
+		s.inbox, err = log.Inbox(ctx)
 	}
+	return s, err
+}
+
+// loadUpto reads the state that the session was in at the seq upto, without the inbox.
+func loadUpto(ctx context.Context, log *store.Log, upto int64) (*state, error) {
+	s := &state{}
 	events := []store.Event{}
 	for _, kind := range []event.Type{event.PolicyUpdatedType, event.SessionTitledType} {
-		newest, found, err := log.Newest(ctx, -1, string(kind))
+		newest, found, err := log.Newest(ctx, upto+1, string(kind))
 		if err != nil {
 			return nil, err
 		}
@@ -27,17 +32,27 @@ func load(ctx context.Context, log *store.Log) (*state, error) {
 			events = append(events, newest)
 		}
 	}
-	models, err := log.Structural(ctx, 0, tip, string(event.ModelUpdatedType))
+	models, err := log.Structural(ctx, 0, upto, string(event.ModelUpdatedType))
 	if err != nil {
 		return nil, err
 	}
 	events = append(events, models...)
-	last, found, err := log.Newest(ctx, -1, string(event.TurnStartType), string(event.TurnEndType))
+	last, found, err := log.Newest(ctx, upto+1, string(event.TurnStartType), string(event.TurnEndType))
 	if err != nil {
 		return nil, err
 	}
+	said, some, err := log.Newest(ctx, upto+1, string(event.UserMessageType), string(event.ContextInjectedType))
+	if err != nil {
+		return nil, err
+	}
+	if some {
+		s.said = &said.At
+	}
+	if found && event.Type(last.Type) == event.TurnEndType {
+		events = append(events, last)
+	}
 	if found && event.Type(last.Type) == event.TurnStartType {
-		open, err := log.Structural(ctx, last.Seq, tip, foldedTypes...)
+		open, err := log.Structural(ctx, last.Seq, upto, foldedTypes...)
 		if err != nil {
 			return nil, err
 		}
@@ -50,15 +65,14 @@ func load(ctx context.Context, log *store.Log) (*state, error) {
 		}
 		s.apply(ev.Seq, ev.ID, ev.At, p)
 	}
-	s.next = tip + 1
+	s.next = upto + 1
 	return s, nil
 }
 
-// lostText returns what the step had streamed when its process died: its text and
-// its reasoning, which no message holds.
-func lostText(ctx context.Context, log *store.Log, s *step) (text, reasoning string, err error) {
-	tip, _ := log.Tip()
-	pieces, err := log.Streamed(ctx, s.seq, tip)
+// lostText returns what the step had streamed up to the seq upto, when its process died
+// or its log was forked: its text and its reasoning, which no message holds.
+func lostText(ctx context.Context, log *store.Log, s *step, upto int64) (text, reasoning string, err error) {
+	pieces, err := log.Streamed(ctx, s.seq, upto)
 	if err != nil {
 		return "", "", err
 	}

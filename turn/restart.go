@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"hitchpost/store"
 	"hitchpost/turn/event"
 )
 
@@ -83,7 +84,8 @@ func (h *Host) visitWhenRoom(id string, work func(*Agent) error) {
 		}
 		err := h.visit(h.beside, id, work)
 		if !errors.Is(err, ErrTooManyAgents) {
-			if err != nil && !h.isDraining() {
+			gone := errors.Is(err, store.ErrDeleted) || errors.Is(err, ErrForeign)
+			if err != nil && !gone && !h.isDraining() {
 				h.logger().Error("what a restart left could not be taken up", "session", id, "err", err)
 			}
 			return
@@ -181,15 +183,15 @@ func (a *Agent) expireAt(ctx context.Context, then time.Time, limit time.Duratio
 		if a.running || a.host.isDraining() {
 			return nil
 		}
-		expired := false
+		var expired *call
 		for _, c := range a.allStanding() {
 			if !c.asked.Add(limit).After(then) {
 				a.denyExpired(c, limit)
-				expired = true
+				expired = c
 			}
 		}
-		if expired {
-			a.resume(nil)
+		if expired != nil {
+			a.resume(expired)
 		}
 		return nil
 	})

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"hitchpost/turn/event"
 )
 
 // text is something that clients said, and what they were told about it.
 type text struct {
 	session, body, id string
+	run               bool // it is given to a run of its own, with the id as key
 	taken             bool // one of its sendings was acknowledged
 	unknown           bool // the process died before it answered one
 	refused           bool // one was refused
@@ -86,16 +89,48 @@ func (s *sim) inject(x *text, wake bool) {
 	what := fmt.Sprintf("inject %q id %q wake %v", x.body, x.id, wake)
 	s.send(x.session, what, func(a *Agent) error {
 		return a.Inject(context.Background(), Inject{Text: x.body, Wake: wake, ID: x.id})
+	}, x.heard)
+}
+
+// heard keeps what the sender of a text was told.
+func (x *text) heard(err error, heard bool) {
+	switch {
+	case !heard:
+		x.unknown = true
+	case err == nil:
+		x.taken = true
+	default:
+		x.refused = true
+	}
+}
+
+// startRun asks for a run; one whose text is nil has nothing new to say.
+func (s *sim) startRun(session string, x *text) {
+	r, what := NewRun{}, "run with nothing new"
+	if x != nil {
+		x.run = true
+		r, what = NewRun{Input: x.body, Key: x.id}, fmt.Sprintf("run %q key %q", x.body, x.id)
+	}
+	s.send(session, what, func(a *Agent) error {
+		_, err := a.StartRun(context.Background(), r)
+		return err
 	}, func(err error, heard bool) {
-		switch {
-		case !heard:
-			x.unknown = true
-		case err == nil:
-			x.taken = true
-		default:
-			x.refused = true
+		s.stops[session]++ // it may supersede one
+		if x != nil {
+			x.heard(err, heard)
 		}
 	})
+}
+
+// injectInto gives a text to the newest turn, if that is open.
+func (s *sim) injectInto(x *text, queue string) {
+	s.send(x.session, fmt.Sprintf("inject %q id %q into the run, %s", x.body, x.id, queue), func(a *Agent) error {
+		mark, found, err := a.Log().Newest(context.Background(), -1, string(event.TurnStartType))
+		if err != nil || !found {
+			return ErrNotRunning
+		}
+		return a.InjectInto(context.Background(), mark.ID, Inject{Text: x.body, ID: x.id, Queue: queue})
+	}, x.heard)
 }
 
 // newText is a text that no other is like.
@@ -154,10 +189,6 @@ func (s *sim) compact(session string) {
 		}
 		return err
 	}, func(error, bool) {})
-}
-
-func (s *sim) goOn(session string) {
-	s.send(session, "continue", func(a *Agent) error { return a.Continue(context.Background()) }, func(error, bool) {})
 }
 
 // unanswered returns the commands of this life that have no answer yet.

@@ -20,6 +20,7 @@ type life struct {
 	store *store.Store
 	host  *Host
 	tails map[string]*tail
+	looks *onlooker
 	ended bool // its host was drained
 }
 
@@ -57,6 +58,8 @@ func (s *sim) begin() {
 			s.life = &life{disk: d, store: st, tails: map[string]*tail{}}
 			s.reread()
 			s.life.host = New(st, s.config())
+			s.life.looks = s.onlook(s.life)
+			s.life.host.Watch(s.life.looks.hear)
 			s.life.host.Reload(s.config()) // with the tool of the host itself
 			err = s.life.host.Start(context.Background())
 			s.quiesce()

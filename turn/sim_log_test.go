@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
+
 	"hitchpost/store"
 	"hitchpost/turn/event"
 )
@@ -150,6 +152,30 @@ func (s *sim) reread() {
 		s.judge(id, waiting)
 	}
 	s.rereadTasks()
+	s.rereadDigests()
+}
+
+// rereadDigests holds what is stored of each session against its log.
+func (s *sim) rereadDigests() {
+	sessions, err := s.life.store.Sessions(context.Background())
+	if err != nil {
+		s.breach("reading goes on whatever the disk does", "%v", err)
+	}
+	for _, x := range sessions {
+		stored := x.Digest
+		x.Digest = nil
+		d, err := ReadDigest(context.Background(), s.life.store, x)
+		if err != nil {
+			s.breach("what was shown is on the disk", "%s: %v", x.ID, err)
+			continue
+		}
+		if stored == nil && cmp.Equal(d, Digest{}) {
+			continue // no agent has written to it yet
+		}
+		if folded, _ := d.MarshalJSON(); !bytes.Equal(folded, stored) {
+			s.breach("the stored digest is what the log says", "%s: %s, and the log says %s", x.ID, stored, folded)
+		}
+	}
 }
 
 // rereadTasks does the same with the subagents' sessions, which only the file knows. No

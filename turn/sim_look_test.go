@@ -24,6 +24,7 @@ func (s *sim) look(id string) {
 		return
 	}
 	s.watch()
+	s.life.looks.check(id)
 	events := s.record(id).events
 	if open := isOpen(events); open != (state.Status != Idle) {
 		s.breach("an agent knows what its log says", "%s: it is %s, a turn is open: %v", id, state.Status, open)

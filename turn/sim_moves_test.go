@@ -64,12 +64,20 @@ func (s *sim) clientMoves() []choice {
 		{1, func() { s.narrow(id, oneOf(s, []string{"*"}, []string{"*"}, []string{"fast", "ask*"})) }},
 		{1, func() { s.repoint(id, oneOf(s, "demo/one", "demo/two", "nobody/one")) }},
 		{1, func() { s.compact(id) }},
-		{1, func() { s.goOn(id) }},
+		{4, func() { s.startRun(id, s.newText(id, s.chance(40))) }},
+		{2, func() { s.startRun(id, nil) }},
+		{6, func() { s.injectInto(s.newText(id, s.chance(40)), oneOf(s, QueueSteer, QueueNextTurn, QueueFollowUp)) }},
 		{4, func() { s.look(id) }},
 		{1, func() { s.provide(s.bare) }},
 	}
 	if named := slices.DeleteFunc(slices.Clone(s.texts), func(x *text) bool { return x.id == "" }); len(named) > 0 {
-		choices = append(choices, choice{3, func() { s.inject(oneOf(s, named...), s.chance(60)) }})
+		choices = append(choices, choice{3, func() {
+			if x := oneOf(s, named...); x.run {
+				s.startRun(x.session, x)
+			} else {
+				s.inject(x, s.chance(60))
+			}
+		}})
 	}
 	if session, calls := s.standing(); len(calls) > 0 {
 		choices = append(choices,

@@ -24,7 +24,7 @@ func TestTheSimulationFindsAPlantedBug(t *testing.T) {
 	for _, bug := range []struct{ name, file, right, wrong, promise string }{
 		{
 			name: "an ack before the commit", file: "agent.go",
-			right:   "_, w.err = a.log.Append(context.Background(), w.Batch)",
+			right:   "committed, w.err = a.log.Append(context.Background(), w.Batch)",
 			wrong:   "a.log.Submit(w.Batch, func([]store.Event, error) {})",
 			promise: "what was acknowledged is in the log",
 		},

@@ -20,6 +20,8 @@ type state struct {
 	seen   int64             // seq of the newest event that changed what the model sees, of those applied since the state was read
 	prompt int64             // prompt tokens of the newest reply of the newest turn; 0 when nobody told
 	turn   *openTurn         // nil between turns
+	failed *event.Error      // of the newest turn, when it failed or was rejected
+	said   *time.Time        // when the newest text by a person was logged
 	inbox  []store.Input     // texts that wait, in order of arrival
 }
 
@@ -27,6 +29,7 @@ type state struct {
 type openTurn struct {
 	id        string
 	seq       int64
+	agent     string                  // name of its definition
 	replies   int                     // steps whose request was answered; they alone count for max_steps
 	calls     map[string]bool         // every call id of the turn
 	invalid   map[string]string       // call id → what came instead of arguments
@@ -99,9 +102,12 @@ func (s *state) apply(seq int64, id string, at time.Time, p event.Payload) {
 		s.titled = true
 	case event.TurnStart:
 		s.prompt = 0
-		s.turn = &openTurn{id: id, seq: seq, calls: map[string]bool{}, invalid: map[string]string{}}
+		s.failed = nil
+		s.turn = &openTurn{id: id, seq: seq, agent: p.Agent, calls: map[string]bool{}, invalid: map[string]string{}}
 	case event.TurnEnd:
-		s.turn = nil
+		s.turn, s.failed = nil, p.Error
+	case event.UserMessage, event.ContextInjected:
+		s.said = &at
 	default:
 		if s.turn != nil {
 			s.turn.apply(seq, id, at, p)

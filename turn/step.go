@@ -47,23 +47,23 @@ func (a *Agent) unanswered(s *step) (more bool, err error) {
 		return false, nil
 	}
 	if a.resuming && !s.interrupted {
-		text, reasoning, err := lostText(a.host.ctx, a.log, s)
+		text, reasoning, err := lostText(a.host.ctx, a.log, s, a.st.next-1)
 		if err != nil {
 			return false, err
 		}
-		a.putAside(s, text, reasoning)
+		putAside(s, text, reasoning, a.emitAs)
 	}
 	a.emit(event.StepEnd{N: s.n})
 	return true, nil
 }
 
 // putAside keeps the text of a step that will never have a message.
-func (a *Agent) putAside(s *step, text, reasoning string) {
+func putAside(s *step, text, reasoning string, keep func(id string, p event.Payload)) {
 	if reasoning != "" {
-		a.emitAs(event.ReasoningID(s.id), event.Interrupted{Text: reasoning, Field: event.FieldReasoning})
+		keep(event.ReasoningID(s.id), event.Interrupted{Text: reasoning, Field: event.FieldReasoning})
 	}
 	if text != "" {
-		a.emitAs(event.MessageID(s.id), event.Interrupted{Text: text})
+		keep(event.MessageID(s.id), event.Interrupted{Text: text})
 	}
 }
 
@@ -73,7 +73,7 @@ func (a *Agent) ask(s *step) {
 	a.fresh = ""
 	cfg := a.host.config()
 	client, name, err := cfg.resolve(s.model)
-	request := model.Request{Model: name, System: cfg.Agents[a.def].System}
+	request := model.Request{Model: name, System: cfg.Agents[a.definition()].System}
 	upto, patterns := a.st.next-1, a.policy()
 
 	ctx, end := context.WithCancelCause(a.host.ctx)
@@ -159,7 +159,7 @@ func (a *Agent) replied(k *asking, reply model.Reply, err error) {
 	case a.compactable(k, err):
 		_ = a.compact(&refused{k.step, err}) // a failed append has stopped the turn
 	default:
-		a.putAside(k.step, k.text.String(), k.reasoning.String())
+		putAside(k.step, k.text.String(), k.reasoning.String(), a.emitAs)
 		code, message := failure(err)
 		a.fail(code, message)
 	}

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"hitchpost/store"
@@ -49,16 +50,20 @@ func (a *Agent) summarizer() (*summarizer, error) {
 		}
 	}
 	client, name, err := cfg.resolve(spec)
-	request := model.Request{Model: name, System: cfg.Agents[a.def].System, Tools: offered(cfg, a.policy())}
+	request := model.Request{Model: name, System: cfg.Agents[a.definition()].System, Tools: offered(cfg, a.policy())}
 	return &summarizer{log: a.log, client: client, spec: spec, request: request, upto: a.checkpointAt()}, err
 }
 
-// summarize asks for the summary. A history that is too long to be read in one
-// request is cut at a turn's end half way, a few times: there no call waits for its
-// result. It never reaches back to the newest checkpoint, so it reads that
-// checkpoint's summary and all behind it.
+// summarize asks for the summary of the active path. A history that is too long to be
+// read in one request is cut at a turn's end half way, a few times: there no call waits
+// for its result. It never reaches back to the newest checkpoint of the path, so it
+// reads that checkpoint's summary and all behind it.
 func (s *summarizer) summarize(ctx context.Context) (summary, error) {
-	newest, found, err := s.log.Newest(ctx, -1, string(event.SessionCompactedType))
+	path, err := history.Paths(ctx, s.log, s.upto)
+	if err != nil {
+		return summary{}, err
+	}
+	newest, found, err := path.Newest(ctx, s.log, string(event.SessionCompactedType))
 	if err != nil {
 		return summary{}, err
 	}
@@ -66,34 +71,50 @@ func (s *summarizer) summarize(ctx context.Context) (summary, error) {
 	if found {
 		checkpoint = newest.Seq
 	}
-	ends, err := s.log.Structural(ctx, checkpoint+1, s.upto, string(event.TurnEndType))
+	ends, err := turnEnds(ctx, s.log, path, checkpoint)
 	if err != nil {
 		return summary{}, err
 	}
 	upto := s.upto
 	for try := 0; ; try++ {
-		out, err := s.ask(ctx, checkpoint, upto)
+		out, err := s.ask(ctx, path, found)
 		out.upto, out.shortened = upto, try > 0
 		if ends = ends[:len(ends)/2]; !overflow(err) || try == halvings || len(ends) == 0 {
 			return out, err
 		}
-		upto = ends[len(ends)-1].Seq
+		upto = ends[len(ends)-1]
+		path = path.Upto(upto)
 	}
 }
 
-// ask sends one request for a summary of what the model sees up to a seq, and
-// judges the answer.
-func (s *summarizer) ask(ctx context.Context, checkpoint, upto int64) (summary, error) {
-	const nothing = "there is nothing to summarise"
-	if upto < checkpoint {
-		return summary{declined: nothing}, nil
+// turnEnds returns where the turns of a path ended, behind the seq after. Where a branch
+// left the path a turn of it had ended, too, though its turn/end may stand aside.
+func turnEnds(ctx context.Context, log *store.Log, path history.Path, after int64) (ends []int64, err error) {
+	events, err := path.Structural(ctx, log, after+1, string(event.TurnEndType))
+	if err != nil {
+		return nil, err
 	}
-	messages, err := history.Load(ctx, s.log, upto, s.spec)
+	for _, ev := range events {
+		ends = append(ends, ev.Seq)
+	}
+	for _, r := range path[:max(len(path)-1, 0)] {
+		if r.To > after {
+			ends = append(ends, r.To)
+		}
+	}
+	slices.Sort(ends)
+	return slices.Compact(ends), nil
+}
+
+// ask sends one request for a summary of what the model sees of the path, and judges
+// the answer. compacted tells whether that begins with a summary already.
+func (s *summarizer) ask(ctx context.Context, path history.Path, compacted bool) (summary, error) {
+	messages, err := path.Load(ctx, s.log, s.spec)
 	if err != nil {
 		return summary{}, err
 	}
-	if len(messages) == 0 || checkpoint >= 0 && len(messages) == 1 {
-		return summary{declined: nothing}, nil
+	if len(messages) == 0 || compacted && len(messages) == 1 {
+		return summary{declined: "there is nothing to summarise"}, nil
 	}
 	request := s.request
 	request.Messages = append(messages[:len(messages):len(messages)], model.Message{Role: model.User, Text: compactorPrompt})

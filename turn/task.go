@@ -85,7 +85,7 @@ func (h *Host) spawnSubagent(ctx context.Context, caller *Agent, callID string) 
 			return err
 		}
 		id := subagentID(caller.id, caller.st.turn.id, callID)
-		session = store.Session{ID: id, Owner: caller.owner, Agent: caller.def, ParentID: caller.id}
+		session = store.Session{ID: id, Owner: caller.owner, Agent: caller.definition(), ParentID: caller.id}
 		policy = caller.policy()
 		return nil
 	})

@@ -6,6 +6,7 @@ import (
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
+	"hitchpost/turn/history"
 	"hitchpost/turn/model"
 )
 
@@ -86,23 +87,37 @@ func cut(text string, limit int) string {
 	return text
 }
 
-// firstText finds the first text of the log that says something, "" for none. It
-// stands near the start, so the log is read in growing pieces.
+// firstText finds the first text of the active path that says something, "" for none.
+// It stands near the start of a range, so that is read in growing pieces.
 func firstText(ctx context.Context, log *store.Log) (string, error) {
 	tip, _ := log.Tip()
-	for from, width := int64(0), int64(256); from <= tip; from, width = from+width, 2*width {
-		said, err := log.Structural(ctx, from, from+width-1, string(event.UserMessageType), string(event.ContextInjectedType))
+	path, err := history.Paths(ctx, log, tip)
+	if err != nil {
+		return "", err
+	}
+	for _, r := range path {
+		for from, width := r.From, int64(256); from <= r.To; from, width = from+width, 2*width {
+			text, err := firstTextIn(ctx, log, from, min(from+width-1, r.To))
+			if err != nil || text != "" {
+				return text, err
+			}
+		}
+	}
+	return "", nil
+}
+
+func firstTextIn(ctx context.Context, log *store.Log, from, to int64) (string, error) {
+	said, err := log.Structural(ctx, from, to, string(event.UserMessageType), string(event.ContextInjectedType))
+	if err != nil {
+		return "", err
+	}
+	for _, ev := range said {
+		p, err := as[event.UserMessage](ev) // both have the text under the same name
 		if err != nil {
 			return "", err
 		}
-		for _, ev := range said {
-			p, err := as[event.UserMessage](ev) // both have the text under the same name
-			if err != nil {
-				return "", err
-			}
-			if text := p.(event.UserMessage).Text; strings.TrimSpace(text) != "" {
-				return text, nil
-			}
+		if text := p.(event.UserMessage).Text; strings.TrimSpace(text) != "" {
+			return text, nil
 		}
 	}
 	return "", nil

@@ -14,11 +14,9 @@ const (
 // begin starts a turn: its mark, its first step and every text that the step reads
 // are one append, so that no text can be lost between them. own is the text that
 // started it, nil when the turn lives from texts that waited.
-func (a *Agent) begin(own *Inject) { a.beginAs(event.TurnStart{Agent: a.def}, own) }
-
-func (a *Agent) beginAs(start event.TurnStart, own *Inject) {
+func (a *Agent) begin(own *Inject) {
+	a.emit(event.TurnStart{Agent: a.def})
 	spec, err := a.mainModel()
-	a.emit(start)
 	if err != nil {
 		a.reject(own, err)
 		return
@@ -27,14 +25,14 @@ func (a *Agent) beginAs(start event.TurnStart, own *Inject) {
 		a.work.Seen = append(a.work.Seen, own.ID)
 	}
 	a.drive()
-	a.beginStep(1, spec, own)
+	a.beginStep(1, spec, own, everything)
 }
 
 // reject closes a turn that cannot even ask: its text goes back to the inbox, and
 // nothing that waits wakes the agent again by itself.
 func (a *Agent) reject(own *Inject, cause error) {
 	if own != nil {
-		a.enqueue(Inject{Text: own.Text, ID: own.ID})
+		a.enqueue(Inject{Text: own.Text, ID: own.ID, Queue: own.Queue})
 	}
 	a.calm(a.lastPosition())
 	a.emit(event.TurnEnd{
@@ -42,14 +40,20 @@ func (a *Agent) reject(own *Inject, cause error) {
 	})
 }
 
-func (a *Agent) beginStep(n int, spec string, own *Inject) {
+// beginStep begins a step with the text that started its turn, if any, and with the
+// waiting texts of the queues that it reads.
+func (a *Agent) beginStep(n int, spec string, own *Inject, read func(queue string) bool) {
 	id := event.NewID()
 	a.emitAs(id, event.StepStart{N: n, Model: spec})
 	a.fresh = id
 	if own != nil {
-		a.emit(event.UserMessage{Text: own.Text, InputID: own.ID})
+		text := event.UserMessage{Text: own.Text, InputID: own.ID}
+		if text.InputID == "" && own.Queue != socketQueue {
+			text.InputID = event.NewID()
+		}
+		a.emit(text)
 	}
-	a.readInbox()
+	a.readInbox(read)
 }
 
 // resume takes up the turn that the log has open. A call whose tool/call is in the
@@ -59,6 +63,7 @@ func (a *Agent) resume(decided *call) {
 	a.drive()
 	a.resuming = true
 	a.heedMark()
+	a.wentOn = decided == nil && a.cancel == nil && len(a.allStanding()) == 0
 	if s := a.st.turn.step; s != nil {
 		for _, c := range s.owed() {
 			c.stray = c.logged && !c.stands() && !c.denied() && c != decided
@@ -114,7 +119,17 @@ func (a *Agent) advance() (more bool, err error) {
 // grown too long.
 func (a *Agent) afterTurn() (more bool, err error) {
 	a.cancel, a.resuming = nil, false
+	if a.closed.Load() {
+		a.rest()
+		return false, nil
+	}
 	a.title()
+	if a.next != nil && !a.host.isDraining() {
+		if err := a.beginNext(); a.st == nil {
+			return false, err
+		}
+		return true, nil
+	}
 	if a.woken() && !a.host.isDraining() {
 		a.begin(nil)
 		return true, nil
@@ -138,9 +153,8 @@ func (a *Agent) boundary(t *openTurn) (more bool) {
 	}
 	last := t.step
 	asked := last != nil && last.replied && len(last.calls) == 0 // the last reply asked for nothing
-	extends := a.resuming && len(a.st.inbox) > 0                 // the text that resumed rides a step of its own
 	limit := t.replies >= a.host.config().MaxSteps
-	if asked && (!extends || limit) {
+	if asked && (!a.goesOn() || limit) {
 		a.end(event.TurnEnd{Status: event.Completed})
 		return true
 	}
@@ -153,11 +167,14 @@ func (a *Agent) boundary(t *openTurn) (more bool) {
 		a.fail(event.CodeConfig, err.Error())
 		return true
 	}
-	n := 1
+	n, read := 1, everything
 	if last != nil {
 		n = last.n + 1
 	}
-	a.beginStep(n, spec, nil)
+	if last != nil && !asked {
+		read = atBoundary
+	}
+	a.beginStep(n, spec, nil, read)
 	return true
 }
 

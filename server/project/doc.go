@@ -26,4 +26,7 @@
 //  10. A projector can start anywhere: behind any seq it knows what it would know had it
 //     folded the whole log, at the cost of the structural events of the run it stands in.
 //     Streamed pieces never change what a later event makes.
+//  11. A page of history costs what its entries cost, however long the log is. Walking
+//     backwards page by page yields each entry once, also while the log grows; only the
+//     view members differ from one moment to another.
 package project

@@ -7,6 +7,7 @@ import (
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
+	"hitchpost/turn/history"
 )
 
 // ErrNoRun: the session has no run of this id. A turn that a fork copied is no run of
@@ -112,19 +113,8 @@ func TrailBefore(ctx context.Context, log *store.Log, seq int64) (Trail, error) 
 	if found && event.Type(mark.Type) == event.TurnStartType {
 		t.run = mark.ID
 	}
-	for before := seq; ; {
-		last, found, err := newest(ctx, log, before, leafMarks)
-		if err != nil || !found {
-			return t, err
-		}
-		if event.Type(last.Type) == event.SessionBranchedType || MakesEntry(last) {
-			run := t.run
-			t.Next(last)
-			t.run = run
-			return t, nil
-		}
-		before = last.Seq // a turn that ended without an entry
-	}
+	t.leaf, err = history.Leaf(ctx, log, seq)
+	return t, err
 }
 
 var (
@@ -132,12 +122,6 @@ var (
 	stepMarks = []string{
 		string(event.StepStartType), string(event.AssistantMessageType), string(event.ReasoningType),
 		string(event.InterruptedType),
-	}
-	leafMarks = []string{
-		string(event.UserMessageType), string(event.ContextInjectedType), string(event.AssistantMessageType),
-		string(event.ReasoningType), string(event.InterruptedType), string(event.ToolCallType),
-		string(event.ToolResultType), string(event.SessionCompactedType), string(event.TurnEndType),
-		string(event.SessionBranchedType),
 	}
 )
 

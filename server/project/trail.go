@@ -39,18 +39,7 @@ func (t *Trail) Next(ev store.Event) (at Place, ok bool) {
 }
 
 // MakesEntry tells whether the event is an entry of the run wire.
-func MakesEntry(ev store.Event) bool {
-	switch event.Type(ev.Type) {
-	case event.UserMessageType, event.ContextInjectedType, event.AssistantMessageType,
-		event.ReasoningType, event.InterruptedType, event.ToolCallType, event.ToolResultType,
-		event.SessionCompactedType:
-		return true
-	case event.TurnEndType:
-		status := body[event.TurnEnd](ev).Status
-		return status != event.Completed && status != event.Empty
-	}
-	return false
-}
+func MakesEntry(ev store.Event) bool { return event.MakesEntry(event.Type(ev.Type), ev.Payload) }
 
 // body decodes a payload of ours. A member of another type than we write keeps its zero
 // value: readers are open, and a log that came from elsewhere is still shown.

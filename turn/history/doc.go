@@ -11,4 +11,8 @@
 //  4. Project of the same events is the same messages; of a prefix, up to the last
 //     message's unanswered calls, a prefix of them.
 //  5. The arguments of a call are a JSON object, with the digits that it was logged with.
+//  6. Only what stands on the active path is seen. A checkpoint counts only if it stands
+//     there, and stands for every event of the path at or before its upto_seq.
+//  7. A path is found from the session/branched events that it passed: two lookups for
+//     each, whatever the length of the log, and one in all where nobody branched.
 package history

@@ -11,9 +11,19 @@ import (
 )
 
 // Load reads what a request to provider/model holds from the log, up to and
-// including the seq upto. It reads from the newest checkpoint on, never the whole log.
+// including the seq upto: what stands on the path that was active there, from the
+// newest checkpoint of that path on. It never reads the whole log.
 func Load(ctx context.Context, log *store.Log, upto int64, spec string) ([]model.Message, error) {
-	checkpoint, found, err := log.Newest(ctx, upto+1, string(event.SessionCompactedType))
+	path, err := Paths(ctx, log, upto)
+	if err != nil {
+		return nil, err
+	}
+	return path.Load(ctx, log, spec)
+}
+
+// Load reads what a request to provider/model holds of the path.
+func (p Path) Load(ctx context.Context, log *store.Log, spec string) ([]model.Message, error) {
+	checkpoint, found, err := p.Newest(ctx, log, string(event.SessionCompactedType))
 	if err != nil {
 		return nil, err
 	}
@@ -27,7 +37,7 @@ func Load(ctx context.Context, log *store.Log, upto int64, spec string) ([]model
 		before = []model.Message{{Role: model.User, Text: compacted.Summary}}
 		from = compacted.UptoSeq + 1
 	}
-	events, err := log.Structural(ctx, from, upto, visible...)
+	events, err := p.Structural(ctx, log, from, visible...)
 	if err != nil {
 		return nil, err
 	}
