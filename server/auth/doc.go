@@ -15,4 +15,6 @@
 //     none slips through between Lookup and Replace.
 //  6. A web page of a foreign origin is refused, and so is, on a loopback listener, a
 //     host name that a foreign page pointed here (DNS rebinding).
+//  7. Ten credentials of one address may fail in any minute; what follows is refused
+//     unheard. A right credential costs nothing. Memory is bounded whoever tries.
 package auth

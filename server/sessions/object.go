@@ -1,0 +1,86 @@
+package sessions
+
+import (
+	"context"
+
+	"hitchpost/server/protocol"
+	"hitchpost/store"
+	"hitchpost/turn"
+)
+
+// standing is how a session stands: what its log says, and what this process does.
+type standing struct {
+	row    store.Session
+	digest turn.Digest
+	live   turn.Liveness
+}
+
+// look reads how a session stands. When a run is open and nobody is at work on it, it may
+// have ended, or have been taken up, since the row was read: then it looks once more.
+func (b *Book) look(ctx context.Context, x store.Session) (standing, error) {
+	s := standing{row: x}
+	var err error
+	if s.digest, err = turn.ReadDigest(ctx, b.Store, x); err != nil {
+		return standing{}, err
+	}
+	s.live = b.Host.Live(x.ID)
+	if s.status() != protocol.StatusResumable {
+		return s, nil
+	}
+	again, err := b.Store.Session(ctx, x.ID)
+	if err != nil {
+		return s, nil // deleted meanwhile: as it was
+	}
+	if s.digest, err = turn.ReadDigest(ctx, b.Store, again); err != nil {
+		return standing{}, err
+	}
+	s.row, s.live = again, b.Host.Live(x.ID)
+	return s, nil
+}
+
+// status is the first that applies (run wire, session.status).
+func (s standing) status() protocol.SessionStatus {
+	open := s.digest.RunID != ""
+	switch {
+	case len(s.digest.Pending) > 0:
+		return protocol.StatusRequiresAction
+	case open && s.live.Stopping:
+		return protocol.StatusStopping
+	case open && s.live.Running:
+		return protocol.StatusRunning
+	case open:
+		return protocol.StatusResumable
+	case s.digest.Error != nil:
+		return protocol.StatusFailed
+	}
+	return protocol.StatusIdle
+}
+
+// Object makes the session object of a row, from what is newest by now.
+func (b *Book) Object(ctx context.Context, x store.Session) (protocol.Session, error) {
+	s, err := b.look(ctx, x)
+	if err != nil {
+		return protocol.Session{}, err
+	}
+	x = s.row
+	o := protocol.Session{
+		ID: x.ID, Title: x.Title, Agent: x.Agent, Pinned: x.Pinned,
+		CreatedAt: protocol.Time(x.CreatedAt), UpdatedAt: protocol.Time(x.UpdatedAt),
+		LastSeq: x.LastSeq, Bytes: x.Bytes,
+		Status: s.status(), LiveRunID: s.digest.RunID,
+		PendingCount: len(s.digest.Pending), Pending: make([]protocol.SessionPending, len(s.digest.Pending)),
+	}
+	if x.ParentID != "" {
+		o.ParentID = &x.ParentID
+	}
+	if s.digest.InputAt != nil {
+		o.LastInputAt = protocol.Time(*s.digest.InputAt)
+	}
+	for i, p := range s.digest.Pending {
+		o.Pending[i] = protocol.SessionPending{ToolCallID: p.CallID, ToolName: p.Name, RunID: s.digest.RunID}
+	}
+	if e := s.digest.Error; e != nil {
+		o.LastError = &protocol.Failure{Code: e.Code, Message: e.Message}
+	}
+	return o, nil
+}
