@@ -118,6 +118,16 @@ func (l *Log) release() {
 // Session is the id of the session.
 func (l *Log) Session() string { return l.id }
 
+// Decode reads an envelope of this log back, such as a line of a Page; the Event
+// shares its memory.
+func (l *Log) Decode(line []byte) (Event, error) {
+	e, err := decode(l.head, line)
+	if err != nil {
+		return Event{}, fmt.Errorf("read %q: %w", l.id, err)
+	}
+	return e, nil
+}
+
 // Tip returns the newest committed seq, -1 if there is none, and the length of
 // the log in bytes up to and including it (envelopes, without separators).
 func (l *Log) Tip() (seq, pos int64) {

@@ -137,3 +137,23 @@ func TestNoQueryOfALogScansIt(t *testing.T) {
 		rows.Close()
 	}
 }
+
+func TestALineOfAPageIsDecodedToTheEventThatWasAppended(t *testing.T) {
+	l := session(t, open(t, Options{}), "s1")
+	appended := add(t, l, event("turn/start", `{"agent":"a"}`), chunk("<&> é"))
+	page, err := l.Page(context.Background(), appended[0].Seq)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, line := range page.Lines {
+		got, err := l.Decode(line)
+		want := appended[i]
+		if err != nil || got.Seq != want.Seq || got.ID != want.ID || got.Type != want.Type || !got.At.Equal(want.At) ||
+			string(got.Payload) != string(want.Payload) || string(got.Line) != string(want.Line) {
+			t.Errorf("%+v, %v; want %+v", got, err, want)
+		}
+	}
+	if _, err := l.Decode([]byte("{}")); err == nil {
+		t.Error("what is no envelope was decoded")
+	}
+}

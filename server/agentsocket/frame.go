@@ -1,7 +1,6 @@
 package agentsocket
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -9,11 +8,12 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"hitchpost/server/strictjson"
 )
 
 // Limits of client frames. The size of a frame is the connection's to bound.
 const (
-	maxDepth    = 100 // of nested arrays and objects, the frame itself included
 	maxID       = 128 // characters of an input id
 	maxPatterns = 128
 	maxPattern  = 256 // characters
@@ -71,20 +71,11 @@ func (b *badFrame) Error() string { return b.message }
 
 func bad(format string, args ...any) *badFrame { return &badFrame{fmt.Sprintf(format, args...)} }
 
-// decode reads a client frame. The error is a *badFrame. encoding/json alone would
-// replace invalid UTF-8 and lone surrogates and match names in any case, so the
-// text is looked through first and the members are taken by their exact names.
+// decode reads a client frame. The error is a *badFrame.
 func decode(text []byte) (frame, error) {
-	if err := lint(text); err != nil {
-		return nil, err
-	}
-	var all map[string]json.RawMessage // a repeated name: the last one wins
-	trimmed := bytes.TrimLeft(text, " \t\r\n")
-	if err := json.Unmarshal(text, &all); err != nil && !isTypeError(err) {
-		return nil, bad("the frame is not JSON: %v", err)
-	}
-	if len(trimmed) == 0 || trimmed[0] != '{' {
-		return nil, bad("the frame is not a JSON object")
+	all, err := strictjson.Object("the frame", text)
+	if err != nil {
+		return nil, bad("%v", err)
 	}
 	m := &members{all: all}
 	name := m.needString("type")
@@ -101,11 +92,6 @@ func decode(text []byte) (frame, error) {
 		return nil, m.err
 	}
 	return f, nil
-}
-
-func isTypeError(err error) bool {
-	_, ok := err.(*json.UnmarshalTypeError)
-	return ok
 }
 
 // members are those of one frame. The first one that is wrong is remembered.
