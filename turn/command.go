@@ -76,17 +76,29 @@ const maxName = 256
 // model is provider/model; the model's part may hold slashes. An *InvalidError
 // says what is wrong with it.
 func (a *Agent) SetModel(ctx context.Context, role, spec string) error {
-	switch {
-	case role == "":
-		return &InvalidError{"role must not be empty"}
-	case utf8.RuneCountInString(role) > maxName || utf8.RuneCountInString(spec) > maxName:
-		return &InvalidError{fmt.Sprintf("role and model have at most %d characters", maxName)}
+	return a.SetModels(ctx, map[string]string{role: spec})
+}
+
+// SetModels is SetModel of several roles: all of them or, when one makes no sense, none.
+func (a *Agent) SetModels(ctx context.Context, models map[string]string) error {
+	roles := slices.Sorted(maps.Keys(models))
+	for _, role := range roles {
+		switch {
+		case role == "":
+			return &InvalidError{"role must not be empty"}
+		case utf8.RuneCountInString(role) > maxName || utf8.RuneCountInString(models[role]) > maxName:
+			return &InvalidError{fmt.Sprintf("role and model have at most %d characters", maxName)}
+		}
 	}
 	return a.do(ctx, func() error {
-		if _, _, err := a.host.config().resolve(spec); err != nil {
-			return err
+		for _, role := range roles {
+			if _, _, err := a.host.config().resolve(models[role]); err != nil {
+				return err
+			}
 		}
-		a.emit(event.ModelUpdated{Role: role, Model: spec})
+		for _, role := range roles {
+			a.emit(event.ModelUpdated{Role: role, Model: models[role]})
+		}
 		return nil
 	})
 }

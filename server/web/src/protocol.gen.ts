@@ -697,6 +697,135 @@ export interface Approval {
   created_at: string;
 }
 
+/** NewSession asks for a session. */
+export interface NewSession {
+  /** left out: one is made */
+  id?: string;
+  /** left out: the titler finds one */
+  title?: string;
+  /** name of its definition; left out: by its id, else the default */
+  agent?: string;
+}
+
+/** SessionPatch changes a session; what is left out stays as it is. */
+export interface SessionPatch {
+  title?: string;
+  pinned?: boolean;
+}
+
+/** BranchRequest moves a session's leaf. */
+export interface BranchRequest {
+  entry_id: string;
+  /** to the entry's parent, to write the entry anew */
+  exclusive?: boolean;
+}
+
+/** Branched is where a session's leaf went. */
+export interface Branched {
+  /** "" = the root */
+  leaf: string;
+  previous_leaf: string;
+}
+
+/** ForkRequest asks for a copy of a session up to an entry. */
+export interface ForkRequest {
+  /** id of the entry; left out: all of it */
+  message_id?: string;
+  /** up to the entry before it */
+  exclusive?: boolean;
+}
+
+/** CompactionResult is what became of a compaction on demand. */
+export interface CompactionResult {
+  compacted: boolean;
+  /** of what was replaced, if the provider told */
+  tokens_before?: number;
+  /** of the summary, likewise */
+  tokens_after?: number;
+  /** why nothing was compacted */
+  reason?: string;
+}
+
+/** Policy is the list of tools that run without asking. */
+export interface Policy {
+  /** File.fnmatch globs over tool names */
+  patterns: string[];
+}
+
+/**
+ * UsageTotal sums what the providers told of a session's answers. What a fork copied was
+ * paid for where it happened and does not count.
+ */
+export interface UsageTotal {
+  answers: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number;
+  /** every answer told both numbers of tokens */
+  complete: boolean;
+}
+
+/** NewRun asks for a run. */
+export interface NewRun {
+  /** "" answers the history as it stands */
+  input: string;
+  /** name of the definition to run under, for this run only */
+  agent?: string;
+}
+
+/**
+ * RunOutcome is how a run that was asked for stands when the request is answered: one
+ * that was waited for has a final output, or calls that wait, or a failure.
+ */
+export interface RunOutcome {
+  run_id: string;
+  session_id: string;
+  status: Open<RunStatus>;
+  final_output?: string;
+  /** what waits for a verdict, in order of asking */
+  interrupted?: PendingCall[];
+  /** of a run that failed or was cancelled */
+  error?: RESTProblem;
+}
+
+/** InjectRequest puts a text into the inbox of an open run's session. */
+export interface InjectRequest {
+  queue: Open<Queue>;
+  input: string;
+}
+
+/** VerdictRequest decides a standing call. */
+export interface VerdictRequest {
+  /** needed where several runs have the call id */
+  run_id?: string;
+  /** of a rejection; the model reads it */
+  reason?: string;
+  /** of an approval; any scope means this call, once */
+  scope?: string;
+}
+
+/** SearchHit is a place where the words that were searched for stand. */
+export interface SearchHit {
+  session_id: string;
+  /** of the session */
+  title: string;
+  /** "" = it is the title that was found */
+  entry_id: string;
+  /** of the entry */
+  seq: number;
+  snippet: string;
+}
+
+/** LogEvent is an event of a session's log, byte for byte as it is stored. */
+export interface LogEvent {
+  id: string;
+  session_id: string;
+  seq: number;
+  at: string;
+  type: string;
+  payload: unknown;
+}
+
 /** AuthOK is sent once, when the token of the first frame was accepted. */
 export interface AuthOK {
   owner: string;
