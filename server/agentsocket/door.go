@@ -4,16 +4,13 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
-	"regexp"
 	"strings"
 
 	"hitchpost/server/auth"
+	"hitchpost/server/sessions"
 	"hitchpost/server/wsconn"
 	"hitchpost/turn"
 )
-
-// agentName is what an agent can be called: 1 to 128 bytes.
-var agentName = regexp.MustCompile(`^[A-Za-z0-9._:@-]{1,128}$`)
 
 // The farewell frames that say nothing of their own.
 var (
@@ -29,7 +26,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	agentID, ok := agentOf(r.URL)
 	if !ok {
 		http.Error(w, "no such page; an agent's socket is /agents/{agent_id}/ws, "+
-			"its id 1 to 128 of A-Z a-z 0-9 . _ : @ -", http.StatusNotFound)
+			"its id "+sessions.IDRule, http.StatusNotFound)
 		return
 	}
 	if r.Method != http.MethodGet {
@@ -75,7 +72,7 @@ func agentOf(u *url.URL) (string, bool) {
 		return "", false
 	}
 	id, err := url.PathUnescape(segment)
-	if err != nil || !agentName.MatchString(id) || id == "." || id == ".." {
+	if err != nil || !sessions.ValidID(id) {
 		return "", false
 	}
 	return id, true

@@ -8,6 +8,7 @@ import (
 
 	"hitchpost/server/auth"
 	"hitchpost/server/protocol"
+	"hitchpost/server/sessions"
 	"hitchpost/store"
 	"hitchpost/turn"
 	"hitchpost/turn/event"
@@ -105,8 +106,11 @@ func createSession(c *call) error {
 		return err
 	}
 	id := in.ID
-	if id == "" {
+	switch {
+	case id == "":
 		id = event.NewID()
+	case !sessions.ValidID(id):
+		return invalid("the id %.140q is none; it must be %s", id, sessions.IDRule)
 	}
 	if !c.token.Reaches(id) {
 		return unreached(in.ID)

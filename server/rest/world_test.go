@@ -1,0 +1,346 @@
+package rest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"hitchpost/server/auth"
+	"hitchpost/server/follow"
+	"hitchpost/store"
+	"hitchpost/turn"
+	"hitchpost/turn/event"
+	"hitchpost/turn/model"
+	"hitchpost/turn/tool"
+)
+
+// patience is how long a test waits for what must come.
+const patience = 20 * time.Second
+
+// settings of a world; zero values are the defaults of the server.
+type settings struct {
+	agents    int
+	heartbeat time.Duration
+	inbox     int // texts
+}
+
+// world is a server over real HTTP and a real file, with a scripted model.
+type world struct {
+	t      *testing.T
+	set    settings
+	path   string
+	model  *script
+	keys   *auth.Keyring
+	store  *store.Store
+	host   *turn.Host
+	server *Server
+	http   *httptest.Server
+	client *http.Client
+}
+
+// The tokens of a world; the secret of each is "secret-" and its name.
+func tokens() []*auth.Token {
+	make := func(name, owner string, agents []string, allow auth.Verbs) *auth.Token {
+		return auth.NewToken(name, owner, auth.DigestOf("secret-"+name), agents, allow)
+	}
+	return []*auth.Token{
+		make("all", "me", nil, auth.All),
+		make("other", "you", nil, auth.All),
+		make("narrow", "me", []string{"narrow-*"}, auth.All),
+		make("eye", "me", nil, auth.Watch),
+		make("hand", "me", nil, auth.Inject),
+		make("judge", "me", nil, auth.Approve),
+	}
+}
+
+func newWorld(t *testing.T, set settings) *world {
+	t.Helper()
+	w := &world{t: t, set: set, path: filepath.Join(t.TempDir(), "log.db"), model: newScript(), keys: auth.NewKeyring(tokens())}
+	w.start()
+	t.Cleanup(w.stop)
+	return w
+}
+
+func or[T comparable](x, standard T) T {
+	var zero T
+	if x == zero {
+		return standard
+	}
+	return x
+}
+
+func (w *world) start() {
+	w.t.Helper()
+	var err error
+	if w.store, err = store.Open(context.Background(), w.path, store.Options{Durability: store.Normal}); err != nil {
+		w.t.Fatal(err)
+	}
+	tools, err := tool.NewSet([]tool.Tool{{
+		Name: "ask", Approval: tool.Always, Schema: json.RawMessage(`{"type":"object"}`),
+		Run: func(context.Context, tool.Call) tool.Result { return tool.Text("done") },
+	}})
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	quiet := slog.New(slog.DiscardHandler)
+	main := map[string]string{turn.RoleMain: "demo/one"}
+	w.host = turn.New(w.store, turn.Config{
+		Agents: map[string]turn.Definition{
+			turn.DefaultAgent: {Policy: []string{"*"}, Models: main},
+			"broken":          {},
+		},
+		Providers: map[string]model.Client{"demo": w.model},
+		Tools:     func() *tool.Set { return tools }, MaxSteps: 25, MaxAgents: or(w.set.agents, 1000),
+		InboxTexts: or(w.set.inbox, 1000), InboxBytes: 8 << 20,
+		Approvals: true, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: quiet,
+	})
+	if err := w.host.Start(context.Background()); err != nil {
+		w.t.Fatal(err)
+	}
+	gate, err := auth.NewGate("127.0.0.1:0", nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	failures, err := auth.NewFailures(nil)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.server = New(Options{
+		Store: w.store, Host: w.host, Keys: w.keys, Gate: gate, Failures: failures, Slots: follow.NewSlots(4),
+		Heartbeat: or(w.set.heartbeat, time.Hour), Log: quiet,
+	})
+	w.http = httptest.NewServer(recorder(w.server))
+	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+}
+
+func (w *world) stop() {
+	w.t.Helper()
+	w.client.CloseIdleConnections()
+	w.server.Drain()
+	w.http.Close()
+	w.server.Wait()
+	if err := w.host.Drain(0); err != nil {
+		w.t.Error(err)
+	}
+	if err := w.store.Close(); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func (w *world) restart() { w.stop(); w.start() }
+
+// reply is an answer, read to its end.
+type reply struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// as asks with the token of that name; further arguments are headers, name and value.
+func (w *world) as(token, method, path, body string, headers ...string) reply {
+	w.t.Helper()
+	resp := w.open(context.Background(), token, method, path, body, headers...)
+	defer resp.Body.Close()
+	text, err := io.ReadAll(resp.Body)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return reply{resp.StatusCode, resp.Header, string(text)}
+}
+
+// open asks and returns when the header has come.
+func (w *world) open(ctx context.Context, token, method, path, body string, headers ...string) *http.Response {
+	w.t.Helper()
+	resp, err := w.try(ctx, token, method, path, body, headers...)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return resp
+}
+
+func (w *world) try(ctx context.Context, token, method, path, body string, headers ...string) (*http.Response, error) {
+	var in io.Reader
+	if body != "" {
+		in = strings.NewReader(body)
+	}
+	r, err := http.NewRequestWithContext(ctx, method, w.http.URL+base+path, in)
+	if err != nil {
+		return nil, err
+	}
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer secret-"+token)
+	}
+	for i := 0; i < len(headers); i += 2 {
+		if headers[i] == "Host" {
+			r.Host = headers[i+1]
+		}
+		r.Header.Set(headers[i], headers[i+1])
+	}
+	return w.client.Do(r)
+}
+
+// ask asks as the owner and wants that status.
+func (w *world) ask(status int, method, path, body string, headers ...string) reply {
+	w.t.Helper()
+	got := w.as("all", method, path, body, headers...)
+	got.want(w.t, status)
+	return got
+}
+
+func (r reply) want(t *testing.T, status int) {
+	t.Helper()
+	if r.status != status {
+		t.Fatalf("answered %d, want %d: %.300s", r.status, status, r.body)
+	}
+}
+
+// refused wants a refusal of that status, with its code and a message that holds the words.
+func (r reply) refused(t *testing.T, status int, words string) {
+	t.Helper()
+	var e struct {
+		Error struct{ Code, Message string }
+	}
+	if r.status != status || json.Unmarshal([]byte(r.body), &e) != nil || e.Error.Code != string(codes[status]) || e.Error.Message == "" {
+		t.Errorf("answered %d %.300s, want a refusal %d", r.status, r.body, status)
+		return
+	}
+	if !strings.Contains(e.Error.Message, words) {
+		t.Errorf("refused with %q, want something about %q", e.Error.Message, words)
+	}
+	if got := r.header.Get("Content-Type"); got != "application/json" {
+		t.Errorf("the refusal is %q", got)
+	}
+}
+
+func parse[T any](t *testing.T, r reply) T {
+	t.Helper()
+	var v T
+	if err := json.Unmarshal([]byte(r.body), &v); err != nil {
+		t.Fatalf("%.300s: %v", r.body, err)
+	}
+	return v
+}
+
+// session makes a session.
+func (w *world) session(id string) string {
+	w.t.Helper()
+	w.ask(http.StatusCreated, "POST", "/sessions", fmt.Sprintf(`{"id":%q}`, id))
+	return id
+}
+
+// run starts a run and returns its id. What the model answers it with is to be scripted before.
+func (w *world) run(session, input string) string {
+	w.t.Helper()
+	r := w.ask(http.StatusCreated, "POST", "/sessions/"+session+"/runs", fmt.Sprintf(`{"input":%q}`, input))
+	return parse[struct {
+		RunID string `json:"run_id"`
+	}](w.t, r).RunID
+}
+
+// outcome waits for the end of what a run does, and returns the answer.
+func (w *world) outcome(session, input string, chunks ...string) reply {
+	w.t.Helper()
+	w.model.answers(chunks...)
+	return w.as("all", "POST", "/sessions/"+session+"/runs", fmt.Sprintf(`{"input":%q}`, input), "Prefer", "wait=60")
+}
+
+// parked is a run of a new session with a call that waits for a verdict.
+func (w *world) parked(session string) (run string) {
+	w.t.Helper()
+	w.session(session)
+	r := w.outcome(session, "go", asks)
+	r.want(w.t, http.StatusOK)
+	return parse[struct {
+		RunID string `json:"run_id"`
+	}](w.t, r).RunID
+}
+
+// log opens the log of a session.
+func (w *world) log(session string) *store.Log {
+	w.t.Helper()
+	log, err := w.store.OpenLog(context.Background(), session)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	w.t.Cleanup(log.Close)
+	return log
+}
+
+// types are those of the structural events of a session.
+func (w *world) types(session string) (all []event.Type) {
+	w.t.Helper()
+	log := w.log(session)
+	tip, _ := log.Tip()
+	events, err := log.Structural(context.Background(), 0, tip)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, ev := range events {
+		all = append(all, event.Type(ev.Type))
+	}
+	return all
+}
+
+// script is a model that answers a list, one entry a request. Each entry's chunks
+// are sent, with a wait for the test's word before the ones that say so.
+type script struct {
+	replies chan []string
+	reached chan struct{} // a wait was reached
+	resume  chan struct{} // and may end
+}
+
+// Chunks that are no text: a wait for the test's word, a call of the tool ask, a failure.
+const (
+	pause = "\x00wait"
+	asks  = "\x00call"
+	fails = "\x00fail"
+)
+
+func newScript() *script {
+	return &script{make(chan []string, 100), make(chan struct{}, 100), make(chan struct{})}
+}
+
+// answers has the next request answered with these chunks.
+func (s *script) answers(chunks ...string) {
+	if len(chunks) > 0 {
+		s.replies <- chunks
+	}
+}
+
+func (s *script) Stream(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
+	var chunks []string
+	select {
+	case chunks = <-s.replies:
+	default:
+		chunks = []string{"ok"}
+	}
+	used := int64(7)
+	reply := model.Reply{Stop: "stop", Usage: &event.Usage{PromptTokens: &used, CompletionTokens: &used}}
+	for _, chunk := range chunks {
+		switch chunk {
+		case pause:
+			s.reached <- struct{}{}
+			select {
+			case <-s.resume:
+			case <-ctx.Done():
+				return reply, context.Cause(ctx)
+			}
+		case asks:
+			reply.Calls = append(reply.Calls, model.Call{ID: "c1", Name: "ask", Args: json.RawMessage(`{"n":1.0}`)})
+		case fails:
+			return reply, &model.Error{Code: event.CodeModelRefusal, Message: "it does not want to"}
+		default:
+			reply.Text += chunk
+			emit(model.Delta{Text: chunk})
+		}
+	}
+	return reply, ctx.Err()
+}
