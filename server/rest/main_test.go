@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"os"
+	"path"
 	"runtime"
 	"sync"
 	"testing"
@@ -80,6 +81,9 @@ func recorder(s *Server) http.Handler {
 		rec := &recording{ResponseWriter: w}
 		defer func() {
 			_, pattern := s.mux.Handler(r)
+			if path.Clean(r.URL.EscapedPath()) != r.URL.EscapedPath() {
+				return // it names nothing
+			}
 			method := r.Method
 			if method == http.MethodHead {
 				method = http.MethodGet

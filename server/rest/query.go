@@ -96,4 +96,3 @@ func (c *call) cursor() (int64, error) {
 	}
 	return c.number("from_seq", 0, 0)
 }
-

@@ -1,0 +1,167 @@
+package rest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"hitchpost/server/protocol"
+	"hitchpost/turn/event"
+)
+
+// elements are those of a JSON array, as they were sent.
+func elements(t *testing.T, r reply) []string {
+	t.Helper()
+	var all []string
+	for _, raw := range parse[[]json.RawMessage](t, r) {
+		all = append(all, string(raw))
+	}
+	return all
+}
+
+func idOf(t *testing.T, entry string) string {
+	t.Helper()
+	var e struct{ ID string }
+	if err := json.Unmarshal([]byte(entry), &e); err != nil {
+		t.Fatal(err)
+	}
+	return e.ID
+}
+
+// guarantee 5; wire protocol, F2
+func TestAnElementOfTheHistoryIsTheEntryOfItsFrameByteForByte(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	w.model.answers("text <&> \u2028 é", asks)
+	run := w.run("s", "a<b && c>d \u2029")
+	w.stream(run, 0).until(protocol.TypeRunInterrupted)
+	w.model.answers("\x07done", fails)
+	w.ask(http.StatusAccepted, "POST", "/approvals/c1/reject", `{"reason":"no"}`)
+	var frames []string
+	for _, m := range w.stream(run, 0).rest() {
+		if m.Type == string(protocol.TypeRunEntry) {
+			var f struct {
+				Payload struct{ Entry json.RawMessage }
+			}
+			if err := json.Unmarshal([]byte(m.Data), &f); err != nil {
+				t.Fatal(err)
+			}
+			frames = append(frames, string(f.Payload.Entry))
+		}
+	}
+	got := w.ask(http.StatusOK, "GET", "/sessions/s/messages", "")
+	if entries := elements(t, got); !slices.Equal(entries, frames) || len(entries) < 6 {
+		t.Errorf("history\n%s\nframes\n%s", strings.Join(entries, "\n"), strings.Join(frames, "\n"))
+	}
+	if tip, _ := w.log("s").Tip(); got.header.Get("X-Log-Seq") != fmt.Sprint(tip) {
+		t.Errorf("X-Log-Seq is %q, the log ends at %d", got.header.Get("X-Log-Seq"), tip)
+	}
+}
+
+// guarantee 5
+func TestPagesOfEverySizeGiveEachEntryOnceAlsoWhileARunAppends(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	for i := range 4 {
+		w.outcome("s", fmt.Sprint("question ", i), "answer").want(t, http.StatusOK)
+	}
+	before := elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages", ""))
+	for size := 1; size <= len(before)+1; size++ {
+		w.model.answers("x", pause, "y")
+		run := w.run("s", "meanwhile")
+		<-w.model.reached
+		page := elements(t, w.ask(http.StatusOK, "GET", fmt.Sprintf("/sessions/s/messages?limit=%d", size), ""))
+		all := elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages", ""))
+		w.model.resume <- struct{}{} // the run appends while the pages are read
+		walked := page
+		for len(page) == size {
+			page = elements(t, w.ask(http.StatusOK, "GET", fmt.Sprintf("/sessions/s/messages?limit=%d&before_id=%s", size, idOf(t, walked[0])), ""))
+			walked = append(slices.Clone(page), walked...)
+		}
+		if !slices.Equal(walked, all) {
+			t.Fatalf("pages of %d give\n%s\nwant\n%s", size, strings.Join(walked, "\n"), strings.Join(all, "\n"))
+		}
+		w.stream(run, 0).rest()
+	}
+}
+
+func TestABadPageIsRefused(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	w.session("other")
+	w.outcome("other", "x", "y").want(t, http.StatusOK)
+	elsewhere := idOf(t, elements(t, w.ask(http.StatusOK, "GET", "/sessions/other/messages", ""))[0])
+	w.outcome("s", "x", "y").want(t, http.StatusOK)
+	end, _, _ := w.log("s").Newest(t.Context(), -1, string(event.TurnEndType)) // of a run that completed: no entry
+	for _, query := range []string{
+		"limit=0", "limit=-1", "limit=1.5", "limit=x", "limit=", "limit=99999999999999999999", "before_id=", "before_id=x",
+		"before_id=0123456789abcdef", "before_id=" + elsewhere, "before_id=" + end.ID,
+	} {
+		w.as("all", "GET", "/sessions/s/messages?"+query, "").refused(t, http.StatusBadRequest, "")
+	}
+	for _, query := range []string{"limit=0", "limit=1001", "limit=x", "from_seq=-1", "from_seq=x", "from_seq="} {
+		w.as("all", "GET", "/sessions/s/events?"+query, "").refused(t, http.StatusBadRequest, "")
+	}
+}
+
+// run wire, GET events: the raw log, by which what a capped replay skipped is had.
+func TestEventsAreTheStoredBytesFromAnySeqOn(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	var chunks []string
+	for i := range 700 {
+		chunks = append(chunks, strings.Repeat("x", i%50+1))
+	}
+	w.outcome("s", "go", chunks...).want(t, http.StatusOK)
+	log := w.log("s")
+	var stored []string
+	for tip, _ := log.Tip(); int64(len(stored)) <= tip; {
+		page, err := log.Page(t.Context(), int64(len(stored)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range page.Lines {
+			stored = append(stored, string(line))
+		}
+	}
+	for _, c := range []struct{ query, from, limit string }{
+		{"", "0", "100"}, {"?from_seq=5", "5", "100"}, {"?limit=1", "0", "1"}, {"?from_seq=3&limit=1000", "3", "1000"},
+		{"?from_seq=255&limit=3", "255", "3"}, {"?from_seq=600&limit=500", "600", "500"}, {"?from_seq=99999", "99999", "1"},
+	} {
+		from, _ := strconv.Atoi(c.from)
+		limit, _ := strconv.Atoi(c.limit)
+		from = min(from, len(stored))
+		want := stored[from:min(from+limit, len(stored))]
+		got := w.ask(http.StatusOK, "GET", "/sessions/s/events"+c.query, "")
+		if all := elements(t, got); !slices.Equal(all, want) {
+			t.Errorf("events%s: %d of them, want %d", c.query, len(all), len(want))
+		}
+		if got.header.Get("X-Log-Seq") != fmt.Sprint(len(stored)-1) {
+			t.Errorf("X-Log-Seq is %s", got.header.Get("X-Log-Seq"))
+		}
+	}
+}
+
+func TestUsageSumsWhatTheProvidersTold(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	if got := w.ask(http.StatusOK, "GET", "/sessions/s/usage", ""); parse[protocol.UsageTotal](t, got) != (protocol.UsageTotal{Complete: true}) {
+		t.Errorf("of nothing: %s", got.body)
+	}
+	w.outcome("s", "one", "a").want(t, http.StatusOK)
+	w.outcome("s", "two", "b").want(t, http.StatusOK)
+	want := protocol.UsageTotal{Answers: 2, InputTokens: 14, OutputTokens: 14, Complete: true}
+	if got := parse[protocol.UsageTotal](t, w.ask(http.StatusOK, "GET", "/sessions/s/usage", "")); got != want {
+		t.Errorf("of two answers: %+v", got)
+	}
+	fork := parse[protocol.Session](t, w.ask(http.StatusCreated, "POST", "/sessions/s/fork", ""))
+	w.outcome(fork.ID, "three", "c").want(t, http.StatusOK)
+	want = protocol.UsageTotal{Answers: 1, InputTokens: 7, OutputTokens: 7, Complete: true}
+	if got := parse[protocol.UsageTotal](t, w.ask(http.StatusOK, "GET", "/sessions/"+fork.ID+"/usage", "")); got != want {
+		t.Errorf("of a fork: %+v", got)
+	}
+}
