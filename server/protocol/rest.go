@@ -120,7 +120,7 @@ type SearchHit struct {
 	SessionID string `json:"session_id"`
 	Title     string `json:"title"`    // of the session
 	EntryID   string `json:"entry_id"` // "" = it is the title that was found
-	Seq       int64  `json:"seq"`      // of the entry
+	Seq       int64  `json:"seq"`      // of the entry; -1 for a title
 	Snippet   string `json:"snippet"`
 }
 

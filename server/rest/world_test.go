@@ -80,7 +80,7 @@ func or[T comparable](x, standard T) T {
 func (w *world) start() {
 	w.t.Helper()
 	var err error
-	if w.store, err = store.Open(context.Background(), w.path, store.Options{Durability: store.Normal}); err != nil {
+	if w.store, err = store.Open(context.Background(), w.path, store.Options{Durability: store.Normal, SearchText: event.SearchText}); err != nil {
 		w.t.Fatal(err)
 	}
 	tools, err := tool.NewSet([]tool.Tool{{

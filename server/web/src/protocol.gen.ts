@@ -811,7 +811,7 @@ export interface SearchHit {
   title: string;
   /** "" = it is the title that was found */
   entry_id: string;
-  /** of the entry */
+  /** of the entry; -1 for a title */
   seq: number;
   snippet: string;
 }
