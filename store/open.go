@@ -53,6 +53,7 @@ type Store struct {
 	gate    sync.RWMutex // held shared by a read: see reading
 	ended   bool         // guarded by gate
 	writer  *writer
+	health  health
 
 	mu   sync.Mutex
 	logs map[string]*Log

@@ -9,7 +9,7 @@ import (
 )
 
 // request is one atomic piece of work for the writer: a batch of a log, a piece of
-// a draft, a deletion, or the end of a draft that is given up.
+// a draft, a deletion, the end of a draft that is given up, or a probe.
 type request struct {
 	log    *Log
 	draft  *draft
@@ -17,6 +17,7 @@ type request struct {
 	create *Session // the draft becomes this session
 	remove string   // the session of this id is deleted
 	giveUp bool     // what there is of the draft goes
+	probe  bool     // nothing changes; it is to be seen whether the file can be written
 
 	from    int64
 	checked []NewEvent

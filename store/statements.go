@@ -22,7 +22,7 @@ type statements struct {
 	begin, commit, rollback, addEvent, addSession, addInput, takeInput, calmInput, addSeen,
 	setTitle, setPinned, setDigest,
 	addLeftover, dropLeftover, buryLeftover, burySession,
-	addText, addDoc, dropTitleDoc, dropTitle statement
+	addText, addDoc, dropTitleDoc, dropTitle, probe statement
 }
 
 func (x *statements) all() map[*statement]string {
@@ -49,6 +49,8 @@ func (x *statements) all() map[*statement]string {
 		&x.addDoc:       "INSERT INTO search(rowid, owner, text) VALUES(?,?,?)",
 		&x.dropTitleDoc: "DELETE FROM search WHERE rowid = (SELECT doc FROM texts WHERE session = ? AND seq = -1)",
 		&x.dropTitle:    "DELETE FROM texts WHERE session = ? AND seq = -1",
+
+		&x.probe: "UPDATE meta SET value = value WHERE name = 'log_id'",
 	}
 }
 

@@ -80,12 +80,14 @@ func (w *writer) commitGroup(group []*request) {
 		})
 		if err == nil {
 			w.chores.failed = false
+			w.store.health.note(group, nil)
 			break
 		}
 		if failed != nil { // without it the others may well succeed
 			failed.err = err
 			continue
 		}
+		w.store.health.note(group, err)
 		for _, r := range group {
 			if r.err == nil {
 				r.err = err
@@ -191,6 +193,10 @@ func (w *writer) apply(r *request) (err error) {
 	}
 	if r.giveUp {
 		return nil // its rows go by and by, see publish
+	}
+	if r.probe {
+		_, err := w.sql.probe.run()
+		return err
 	}
 	var key int64
 	var owner string

@@ -1,0 +1,58 @@
+package store
+
+import (
+	"context"
+	"strings"
+	"testing"
+)
+
+func TestTheStoreSaysWhyItCannotBeWrittenAndHearsOfTheRecoveryByItself(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, Options{})
+	l := session(t, s, "s1")
+	if err := s.Writable(ctx); err != nil {
+		t.Fatalf("a store that works: %v", err)
+	}
+	before := s.Stats()
+	pragma(t, s, "query_only = 1")
+	if err := s.Writable(ctx); err != nil {
+		t.Errorf("nothing has failed yet: %v", err)
+	}
+	if _, err := l.Append(ctx, Batch{From: next(l), Events: []NewEvent{chunk("x")}}); err == nil {
+		t.Fatal("a read-only file took an append")
+	}
+	for range 2 {
+		if err := s.Writable(ctx); err == nil || !strings.Contains(err.Error(), "readonly") {
+			t.Errorf("a file that is read-only: %v", err)
+		}
+	}
+	gone, end := context.WithCancel(ctx)
+	end()
+	if err := s.Writable(gone); err == nil {
+		t.Error("nobody waited for the answer, and all is well")
+	}
+	pragma(t, s, "query_only = 0")
+	if err := s.Writable(ctx); err != nil {
+		t.Errorf("mended, and nobody else has written: %v", err)
+	}
+	if tip, _ := l.Tip(); tip != 0 {
+		t.Errorf("looking has appended: the tip is %d", tip)
+	}
+	add(t, l, chunk("y"), chunk("z"))
+	after := s.Stats()
+	if after.Failures < before.Failures+3 || after.Events != before.Events+2 || after.Commits <= before.Commits || after.Appends <= before.Appends {
+		t.Errorf("counted %+v, before %+v", after, before)
+	}
+}
+
+// One request that cannot be stored is its caller's fault and nobody else's.
+func TestARefusedBatchDoesNotMakeTheStoreUnwritable(t *testing.T) {
+	s := open(t, Options{})
+	l := session(t, s, "s1")
+	if _, err := l.Append(context.Background(), Batch{From: 7, Events: []NewEvent{chunk("x")}}); err == nil {
+		t.Fatal("a batch of another place was taken")
+	}
+	if err := s.Writable(context.Background()); err != nil || s.Stats().Failures != 0 {
+		t.Errorf("%v, %+v", err, s.Stats())
+	}
+}
