@@ -29,6 +29,7 @@ type hands struct {
 	roster atomic.Pointer[tool.Set]
 	log    *slog.Logger
 	closes []func() error
+	forget []func(session string) // what is held open for one session
 
 	listing sync.Mutex // is held while the roster is made anew
 }
@@ -142,6 +143,7 @@ func (h *hands) openShell(cfg *config.Config, log *slog.Logger) error {
 	}
 	log.Info("sandbox of Bash", "holds", box.Holds(), "sandbox", box.String())
 	h.closes = append(h.closes, func() error { sh.CloseAll(); return nil })
+	h.forget = append(h.forget, sh.Close)
 	h.tools = append(h.tools, sh.Tools()...)
 	return nil
 }
@@ -163,6 +165,13 @@ func ProbeSandbox(cfg *config.Config) (string, error) {
 
 // Tools is the roster that models are offered from.
 func (h *hands) Tools() *tool.Set { return h.roster.Load() }
+
+// Forget ends what the tools hold open for a session that was deleted.
+func (h *hands) Forget(session string) {
+	for _, forget := range h.forget {
+		forget(session)
+	}
+}
 
 // Close ends what the tools hold open, the last opened first.
 func (h *hands) Close() error {

@@ -8,12 +8,16 @@ import (
 	"net"
 	"net/http"
 	"path"
+	"strings"
+	"sync"
 	"time"
 
 	"hitchpost/server/agentsocket"
 	"hitchpost/server/auth"
 	"hitchpost/server/config"
 	"hitchpost/server/follow"
+	"hitchpost/server/health"
+	"hitchpost/server/rest"
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
@@ -91,12 +95,16 @@ const recentEvents = 1024
 
 // server is one life of the process.
 type server struct {
-	o       Options
-	hands   *hands
-	host    *turn.Host
-	keys    *auth.Keyring
-	sockets *agentsocket.Server
-	group   *wsconn.Group // every WebSocket connection, of every wire
+	o        Options
+	hands    *hands
+	host     *turn.Host
+	keys     *auth.Keyring
+	failures *auth.Failures // credentials that were wrong, on every wire
+	sockets  *agentsocket.Server
+	group    *wsconn.Group // every WebSocket connection, of every wire
+	rest     *rest.Server
+	health   *health.Server
+	closing  sync.WaitGroup // what deleted sessions held open
 }
 
 func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listener) error {
@@ -104,13 +112,11 @@ func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listen
 	if err != nil {
 		return err
 	}
-	group := wsconn.NewGroup(s.o.Config.Heartbeat.Std())
-	s.sockets = agentsocket.New(agentsocket.Options{
-		Host: s.host, Keys: s.keys, Gate: gate, Group: group,
-		Slots: follow.NewSlots(s.o.Config.MaxConcurrentReplays),
-		LogID: st.LogID(), Limits: limits(s.o.Config), Log: s.o.Log,
-	})
-	s.group = group
+	if s.failures, err = auth.NewFailures(s.o.Config.TrustedProxies); err != nil {
+		return err
+	}
+	s.mountWires(st, gate)
+	defer s.host.Watch(s.changed)()
 	web := &http.Server{
 		Handler:           s.routes(),
 		ReadHeaderTimeout: headerTimeout,
@@ -148,18 +154,65 @@ func listen(web *http.Server, listener net.Listener, cfg *config.Config) error {
 	return err
 }
 
+// mountWires makes the handlers of every surface.
+func (s *server) mountWires(st *store.Store, gate *auth.Gate) {
+	cfg := s.o.Config
+	slots := follow.NewSlots(cfg.MaxConcurrentReplays)
+	s.group = wsconn.NewGroup(cfg.Heartbeat.Std())
+	s.sockets = agentsocket.New(agentsocket.Options{
+		Host: s.host, Keys: s.keys, Gate: gate, Group: s.group, Slots: slots,
+		LogID: st.LogID(), Limits: limits(cfg), Log: s.o.Log,
+	})
+	s.rest = rest.New(rest.Options{
+		Store: st, Host: s.host, Keys: s.keys, Gate: gate, Failures: s.failures, Slots: slots,
+		Heartbeat: cfg.Heartbeat.Std(), Log: s.o.Log,
+	})
+	s.health = health.New(health.Options{
+		Store: st, Host: s.host, Slots: slots, Keys: s.keys, Gate: gate, Failures: s.failures,
+		Loopback: auth.Loopback(cfg.Listen), Draining: s.rest.Draining, Figures: s.figures(),
+	})
+}
+
+// figures are those of the wires.
+func (s *server) figures() map[string]func() int64 {
+	figures := map[string]func() int64{
+		"hitchpost_connections":  func() int64 { return int64(s.group.Len()) },
+		"hitchpost_rest_streams": s.rest.Attached,
+	}
+	for hundred := 2; hundred <= 5; hundred++ {
+		figures[fmt.Sprintf(`hitchpost_rest_answers_total{status="%dxx"}`, hundred)] = func() int64 { return s.rest.Answered(hundred) }
+	}
+	return figures
+}
+
+// changed hears of every change of a session. It must not block.
+func (s *server) changed(c turn.Change) {
+	if !c.Deleted {
+		return
+	}
+	s.sockets.Drop(c.Session)
+	s.closing.Go(func() { s.hands.Forget(c.Session) })
+}
+
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/agents/", s.sockets)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
-	return asWritten(mux)
+	mux.HandleFunc("GET /readyz", s.health.Ready)
+	mux.HandleFunc("GET /metrics", s.health.Metrics)
+	return asWritten(s.rest, mux)
 }
 
 // asWritten keeps ServeMux from mending a path such as /agents/../ws by a redirect: it
-// names nothing (Agent Socket v1, 404 for every other path).
-func asWritten(next http.Handler) http.Handler {
+// names nothing (Agent Socket v1, 404 for every other path). REST looks for itself, and
+// answers in its own words.
+func asWritten(api *rest.Server, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		written := r.URL.EscapedPath()
+		if written == rest.Base || strings.HasPrefix(written, rest.Base+"/") {
+			api.ServeHTTP(w, r)
+			return
+		}
 		if clean := path.Clean(written); written != clean && written != clean+"/" {
 			http.NotFound(w, r)
 			return
@@ -173,6 +226,9 @@ func asWritten(next http.Handler) http.Handler {
 func (s *server) reload(next Reload) {
 	s.host.Reload(agents(next.Config, s.hands, s.o.Log))
 	s.sockets.SetLimits(limits(next.Config))
+	if err := s.failures.SetProxies(next.Config.TrustedProxies); err != nil { // checked when it was read
+		s.o.Log.Error("trusted_proxies stay as they were", "err", err)
+	}
 	s.keys.Replace(next.Tokens)
 	s.o.Config = next.Config
 }
@@ -183,10 +239,15 @@ func (s *server) drain(web *http.Server, ended <-chan error) error {
 	s.o.Log.Info("shutting down")
 	ctx, done := context.WithTimeout(context.Background(), farewellTime)
 	defer done()
+	s.rest.Drain()
 	err := s.group.Shutdown(ctx)
-	err = errors.Join(err, web.Close())
+	if late := web.Shutdown(ctx); late != nil { // answers under way; who takes none is cut
+		err = errors.Join(err, web.Close())
+	}
 	if ended != nil {
 		err = errors.Join(err, <-ended)
 	}
+	s.rest.Wait()
+	s.closing.Wait()
 	return errors.Join(err, s.host.Drain(s.o.Config.Timeouts.Shutdown.Std()))
 }

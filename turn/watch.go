@@ -95,6 +95,29 @@ func (h *Host) Live(id string) Liveness {
 	return Liveness{}
 }
 
+// Load is how much a host has in hand.
+type Load struct {
+	Agents     int // in memory
+	Running    int // open turns that are driven, if only to wait for a verdict
+	Compacting int // histories that are being summarised
+}
+
+// Load returns the counts of now. It does not disturb the agents.
+func (h *Host) Load() Load {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := Load{Agents: len(h.agents)}
+	for _, a := range h.agents {
+		if a.shown.Running {
+			l.Running++
+		}
+		if a.shown.Compacting {
+			l.Compacting++
+		}
+	}
+	return l
+}
+
 // moved brings up to date what Live tells, and tells whether that has changed. A turn
 // that has ended in the fold does not run, whatever its goroutine has yet to do behind it.
 func (a *Agent) moved() bool {

@@ -56,7 +56,7 @@ func (b *statusBook) missing() (any bool) {
 		http.StatusInternalServerError: true, http.StatusServiceUnavailable: true,
 	}
 	for _, r := range routes() {
-		name := r.method + " " + base + r.path
+		name := r.method + " " + Base + r.path
 		documented := map[int]bool{}
 		for _, a := range r.answers {
 			documented[a.status] = true

@@ -26,7 +26,7 @@ func document(routes []route) schema {
 			"description": "Sessions of long-lived agents, each a projection of one append-only log. " +
 				"Members of a request that are not listed here are refused.",
 		},
-		"servers":    []schema{{"url": base}},
+		"servers":    []schema{{"url": Base}},
 		"security":   []schema{{"bearer": []string{}}},
 		"paths":      paths,
 		"components": schema{"schemas": s.named, "securitySchemes": schema{"bearer": schema{"type": "http", "scheme": "bearer"}}},

@@ -6,8 +6,8 @@ import (
 	"hitchpost/server/auth"
 )
 
-// base is the path that every route begins with.
-const base = "/api/v1"
+// Base is the path that every route begins with.
+const Base = "/api/v1"
 
 // route is one thing that can be asked for. The table of them makes the server and
 // the OpenAPI document.

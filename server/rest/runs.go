@@ -88,7 +88,7 @@ func createRun(c *call) error {
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("Location", base+"/runs/"+url.PathEscape(id))
+	c.w.Header().Set("Location", Base+"/runs/"+url.PathEscape(id))
 	if waits {
 		return c.await(a.Log(), id, wait)
 	}

@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"hitchpost/server/auth"
@@ -46,6 +47,8 @@ type Server struct {
 	ctx      context.Context // ends with Drain
 	end      context.CancelCauseFunc
 
+	answered [6]atomic.Int64 // requests, by the hundred of their status
+
 	mu       sync.Mutex
 	draining bool
 	live     sync.WaitGroup // requests under way
@@ -73,11 +76,11 @@ func New(o Options) *Server {
 	all := routes()
 	s.document = document(all)
 	for _, r := range all {
-		at := s.resource[base+r.path]
+		at := s.resource[Base+r.path]
 		if at == nil {
 			at = &resource{byMethod: map[string]*route{}}
-			s.resource[base+r.path] = at
-			s.mux.Handle(base+r.path, http.NotFoundHandler()) // it is asked for its pattern alone
+			s.resource[Base+r.path] = at
+			s.mux.Handle(Base+r.path, http.NotFoundHandler()) // it is asked for its pattern alone
 		}
 		at.byMethod[r.method] = &r
 	}
@@ -117,6 +120,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	defer leave()
+	defer func() { s.answered[c.w.status/100%len(s.answered)].Add(1) }()
 	defer context.AfterFunc(s.ctx, func() { give(context.Cause(s.ctx)) })()
 	if err := c.carryOut(); err != nil {
 		c.refuse(err)
@@ -139,7 +143,7 @@ func (c *call) carryOut() error {
 		return err
 	}
 	if at == nil {
-		return refuse(http.StatusNotFound, "no such resource; GET %s/openapi.json lists them", base)
+		return refuse(http.StatusNotFound, "no such resource; GET %s/openapi.json lists them", Base)
 	}
 	method := c.r.Method
 	if method == http.MethodHead {
@@ -210,7 +214,7 @@ func (c *call) authenticate() error {
 // that nobody takes it for whole.
 func (c *call) refuse(err error) {
 	r := c.refusalOf(err)
-	if c.w.begun {
+	if c.w.status != 0 {
 		panic(http.ErrAbortHandler)
 	}
 	if r.status == http.StatusServiceUnavailable {
@@ -262,6 +266,15 @@ func (s *Server) Drain() {
 	s.end(errDraining)
 	s.unwatch()
 }
+
+// Draining tells whether Drain has begun.
+func (s *Server) Draining() bool { return s.ctx.Err() != nil }
+
+// Attached is how many streams and waiting requests there are now.
+func (s *Server) Attached() int64 { return int64(s.attached.count()) }
+
+// Answered is how many requests were answered with a status of that hundred, 2 to 5.
+func (s *Server) Answered(hundred int) int64 { return s.answered[hundred].Load() }
 
 // Wait returns when the last request has ended.
 func (s *Server) Wait() { s.live.Wait() }

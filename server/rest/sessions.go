@@ -147,7 +147,7 @@ func (c *call) created(x store.Session) error {
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set("Location", base+"/sessions/"+url.PathEscape(x.ID))
+	c.w.Header().Set("Location", Base+"/sessions/"+url.PathEscape(x.ID))
 	return c.answer(http.StatusCreated, made)
 }
 

@@ -171,7 +171,7 @@ func (w *world) try(ctx context.Context, token, method, path, body string, heade
 	if body != "" {
 		in = strings.NewReader(body)
 	}
-	r, err := http.NewRequestWithContext(ctx, method, w.http.URL+base+path, in)
+	r, err := http.NewRequestWithContext(ctx, method, w.http.URL+Base+path, in)
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type writer struct {
 	http.ResponseWriter
 	control *http.ResponseController
 	set     time.Time // of the deadline
-	begun   bool
+	status  int       // 0: nothing was answered yet
 }
 
 func newWriter(w http.ResponseWriter) *writer {
@@ -34,13 +34,12 @@ func newWriter(w http.ResponseWriter) *writer {
 }
 
 func (w *writer) WriteHeader(status int) {
-	w.begun = true
+	w.status = status
 	w.alarm()
 	w.ResponseWriter.WriteHeader(status)
 }
 
 func (w *writer) Write(p []byte) (int, error) {
-	w.begun = true
 	w.alarm()
 	return w.ResponseWriter.Write(p)
 }
