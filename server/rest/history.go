@@ -75,16 +75,57 @@ func listMessages(c *call) error {
 		}
 		before = at.Seq
 	}
-	entries, err := project.History(c.ctx, log, before, int(min(limit, math.MaxInt32)))
+	c.w.Header().Set(logSeq, strconv.FormatInt(tip, 10))
+	if limit == 0 && before > tip {
+		return c.wholeHistory(log, tip)
+	}
+	done, err := c.slot()
 	if err != nil {
 		return err
 	}
-	c.w.Header().Set(logSeq, strconv.FormatInt(tip, 10))
+	entries, err := project.History(c.ctx, log, before, int(min(limit, math.MaxInt32)))
+	done()
+	if err != nil {
+		return err
+	}
 	out := c.array()
 	for _, e := range entries {
 		out.add(e)
 	}
 	return out.end()
+}
+
+// wholeHistory sends every entry up to a seq, without holding all of them at once.
+func (c *call) wholeHistory(log *store.Log, upto int64) error {
+	w, err := project.NewWalk(c.ctx, log, upto)
+	if err != nil {
+		return err
+	}
+	out := c.array()
+	for more := true; more && out.err == nil; {
+		done, err := c.slot()
+		if err != nil {
+			return err
+		}
+		var entries [][]byte
+		entries, more, err = w.Next(c.ctx)
+		done()
+		if err != nil {
+			return err
+		}
+		for _, e := range entries {
+			out.add(e)
+		}
+	}
+	return out.end()
+}
+
+// slot waits for a turn to read a log, as every reader of a long piece of one does.
+func (c *call) slot() (done func(), err error) {
+	if done, err = c.server.Slots.Take(c.ctx); err != nil {
+		return nil, context.Cause(c.ctx)
+	}
+	return done, nil
 }
 
 // array begins an answer that is a JSON array, whose elements are written one by one.
@@ -166,11 +207,11 @@ func listEvents(c *call) error {
 
 // page reads a page of the log, under a slot.
 func (c *call) page(log *store.Log, from int64) ([][]byte, error) {
-	release, err := c.server.Slots.Take(c.ctx)
+	done, err := c.slot()
 	if err != nil {
-		return nil, context.Cause(c.ctx)
+		return nil, err
 	}
-	defer release()
+	defer done()
 	page, err := log.Page(c.ctx, from)
 	return page.Lines, err
 }

@@ -117,6 +117,11 @@ func TestEventsAreTheStoredBytesFromAnySeqOn(t *testing.T) {
 		chunks = append(chunks, strings.Repeat("x", i%50+1))
 	}
 	w.outcome("s", "go", chunks...).want(t, http.StatusOK)
+	w.outcome("s", "and on", chunks...).want(t, http.StatusOK)
+	whole := elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages", ""))
+	if got := elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages?limit=1000", "")); !slices.Equal(got, whole) || len(whole) != 4 {
+		t.Errorf("the whole history has %d entries, a page of it %d", len(whole), len(got))
+	}
 	log := w.log("s")
 	var stored []string
 	for tip, _ := log.Tip(); int64(len(stored)) <= tip; {
