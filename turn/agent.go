@@ -25,6 +25,7 @@ type Agent struct {
 	def    string   // name of its definition
 	refs   int      // who needs it in memory: connections, commands, a running turn. Guarded by host.mu
 	shown  Liveness // what Live tells. Written by the agent's goroutine alone, under host.mu
+	told   Liveness // what the watchers were last told of it. The goroutine's own
 
 	watchers watchers // of halts
 
@@ -211,6 +212,7 @@ func (a *Agent) commit() error {
 	w, some := a.takeWork()
 	var committed []store.Event
 	if w.err == nil && some {
+		a.drives()
 		committed, w.err = a.log.Append(context.Background(), w.Batch)
 	}
 	if w.err != nil {

@@ -118,18 +118,36 @@ func (h *Host) Load() Load {
 	return l
 }
 
-// moved brings up to date what Live tells, and tells whether that has changed. A turn
-// that has ended in the fold does not run, whatever its goroutine has yet to do behind it.
+// moved brings up to date what Live tells, and tells whether the watchers have yet to
+// hear of a change. A turn that has ended in the fold does not run, whatever its goroutine
+// has yet to do behind it.
 func (a *Agent) moved() bool {
 	open := a.st != nil && a.st.turn != nil
 	now := Liveness{Running: open && a.running, Stopping: open && a.cancel != nil, Compacting: a.compacting != nil}
+	changed := now != a.told
+	a.told = now
+	a.setLive(now)
+	return changed
+}
+
+func (a *Agent) setLive(now Liveness) {
 	if now == a.shown {
-		return false
+		return
 	}
 	a.host.mu.Lock()
 	a.shown = now
 	a.host.mu.Unlock()
-	return true
+}
+
+// drives has Live tell of a turn that is driven before the append that opens it: whoever
+// finds it open in the log shall not find that nobody runs it. Its end is told of behind
+// the append for the same reason.
+func (a *Agent) drives() {
+	if a.running && a.st != nil && a.st.turn != nil {
+		now := a.shown
+		now.Running = true
+		a.setLive(now)
+	}
 }
 
 // announce tells the watchers of an append that is on the disk.
