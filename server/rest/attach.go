@@ -11,17 +11,20 @@ type attachments struct {
 	bySession map[string]map[*attachment]struct{}
 }
 
-type attachment struct{ end context.CancelCauseFunc }
+type attachment struct {
+	end   context.CancelCauseFunc
+	stirs chan struct{} // the session's status has changed since it was emptied
+}
 
 // attach returns a context that ends, with why, when the client goes, the token is taken
 // away, the session is deleted or the server drains. release is to be called then.
-func (c *call) attach(session string) (ctx context.Context, release func(), err error) {
+func (c *call) attach(session string) (ctx context.Context, stirs <-chan struct{}, release func(), err error) {
 	ctx, end := context.WithCancelCause(c.ctx)
-	x := &attachment{end}
+	x := &attachment{end, make(chan struct{}, 1)}
 	forget, ok := c.server.Keys.Register(c.token, session, func() { end(errRevoked) })
 	if !ok { // a moment ago
 		end(nil)
-		return nil, nil, errRevoked
+		return nil, nil, nil, errRevoked
 	}
 	leave := c.server.attached.add(session, x)
 	release = func() {
@@ -32,9 +35,9 @@ func (c *call) attach(session string) (ctx context.Context, release func(), err 
 	// Deleted before it was added: nobody has told, or will.
 	if _, err := c.server.Store.Session(ctx, session); err != nil {
 		release()
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
-	return ctx, release, nil
+	return ctx, x.stirs, release, nil
 }
 
 func (a *attachments) add(session string, x *attachment) (leave func()) {
@@ -60,6 +63,18 @@ func (a *attachments) drop(session string) {
 	defer a.mu.Unlock()
 	for x := range a.bySession[session] {
 		x.end(errGone)
+	}
+}
+
+// stir tells those that stay with a session of a change of its status.
+func (a *attachments) stir(session string) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for x := range a.bySession[session] {
+		select {
+		case x.stirs <- struct{}{}:
+		default:
+		}
 	}
 }
 

@@ -162,6 +162,29 @@ func TestWaitingForARunThatIsCancelledTellsSo(t *testing.T) {
 	w.as("all", "POST", "/runs/"+id+"/cancel?mode=slowly", "").refused(t, http.StatusBadRequest, "graceful")
 }
 
+// A run that a restart left open and whose resumption fails stays open, and nobody runs
+// it: there is nothing to wait for.
+func TestWaitingForARunThatNobodyRunsAnyMoreEndsAtOnce(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	w.model.answers("x", pause)
+	run := w.run("s", "go")
+	<-w.model.reached
+	w.restart()
+	got := w.outcome("s", "go on", fails)
+	got.want(t, http.StatusAccepted)
+	if x := parse[protocol.RunOutcome](t, got); x.RunID != run || x.Status != protocol.RunStatusResumable {
+		t.Errorf("left open: %s", got.body)
+	}
+	if x := parse[protocol.Run](t, w.ask(http.StatusOK, "GET", "/runs/"+run, "")); x.Status != protocol.RunStatusResumable {
+		t.Errorf("the run is %+v", x)
+	}
+	got = w.outcome("s", "go on", "there")
+	if x := parse[protocol.RunOutcome](t, got); got.status != http.StatusOK || x.RunID != run || x.FinalOutput == nil {
+		t.Errorf("resumed: %d %s", got.status, got.body)
+	}
+}
+
 // guarantee 7
 func TestAWaitingRequestEndsWithItsTokenAndItsSessionAndTheServer(t *testing.T) {
 	for _, c := range []struct {

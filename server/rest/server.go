@@ -69,8 +69,11 @@ func New(o Options) *Server {
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
 	s.unwatch = o.Host.Watch(func(c turn.Change) {
-		if c.Deleted {
+		switch {
+		case c.Deleted:
 			s.attached.drop(c.Session)
+		case c.StatusChanged:
+			s.attached.stir(c.Session)
 		}
 	})
 	all := routes()

@@ -35,7 +35,7 @@ func streamRun(c *call) error {
 	if run.End != "" && cursor >= run.Last {
 		return c.done(http.StatusNoContent)
 	}
-	ctx, release, err := c.attach(x.ID)
+	ctx, _, release, err := c.attach(x.ID)
 	if err != nil {
 		return err
 	}

@@ -80,7 +80,7 @@ func compact(c *call) error {
 		return err
 	}
 	defer release()
-	ctx, leave, err := c.attach(c.r.PathValue("session"))
+	ctx, _, leave, err := c.attach(c.r.PathValue("session"))
 	if err != nil {
 		return err
 	}

@@ -18,10 +18,10 @@ import (
 // errTimeUp ends a wait that its client has bounded.
 var errTimeUp = errors.New("the time to wait is over")
 
-// await answers with the outcome of a run, when it has ended or waits for a verdict, or
-// with how it stands when the time is up.
+// await answers with the outcome of a run, when it has ended, waits for a verdict or was
+// left open by a failure, or with how it stands when the time is up.
 func (c *call) await(log *store.Log, id string, seconds int64) error {
-	ctx, release, err := c.attach(log.Session())
+	ctx, stirs, release, err := c.attach(log.Session())
 	if err != nil {
 		return err
 	}
@@ -39,22 +39,18 @@ func (c *call) await(log *store.Log, id string, seconds int64) error {
 	t := c.server.follow(log, run.First)
 	defer t.stop()
 	w := waited{RunOutcome: protocol.RunOutcome{RunID: id, SessionID: log.Session(), Status: protocol.RunStatusRunning}}
+	if err := w.wait(ctx, c, t, p, stirs); err != nil && !errors.Is(err, errTimeUp) {
+		return err
+	}
+	c.w.Header().Set("Preference-Applied", "wait="+strconv.FormatInt(seconds, 10))
+	return c.answer(w.status(), w.RunOutcome)
+}
+
+// wait reads the run until there is an outcome.
+func (w *waited) wait(ctx context.Context, c *call, t *tail, p *project.Projector, stirs <-chan struct{}) error {
 	for !w.over {
+		driven := c.server.Host.Live(w.SessionID).Running
 		events, err := t.read(ctx)
-		if err == nil && len(events) == 0 { // all there is was seen: what stands now, stands
-			if len(w.Interrupted) > 0 {
-				break
-			}
-			select {
-			case <-t.moved:
-				continue
-			case <-ctx.Done():
-				err = context.Cause(ctx)
-			}
-		}
-		if errors.Is(err, errTimeUp) {
-			break
-		}
 		if err != nil {
 			return err
 		}
@@ -66,9 +62,23 @@ func (c *call) await(log *store.Log, id string, seconds int64) error {
 				w.note(f)
 			}
 		}
+		switch {
+		case len(events) > 0: // there may be more
+			continue
+		case len(w.Interrupted) > 0: // what stands now, stands
+			return nil
+		case !driven: // and its end, which would have been in the log by then, is not
+			w.Status = protocol.RunStatusResumable
+			return nil
+		}
+		select {
+		case <-t.moved:
+		case <-stirs:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
 	}
-	c.w.Header().Set("Preference-Applied", "wait="+strconv.FormatInt(seconds, 10))
-	return c.answer(w.status(), w.RunOutcome)
+	return nil
 }
 
 // waited is what the frames of a run have told so far.
