@@ -227,3 +227,24 @@ func TestAForkHasEntriesOfItsSourceAndNoneOfItsRuns(t *testing.T) {
 		t.Error("the copied entries do not say which run they are of")
 	}
 }
+
+// guarantee 6: far more than a connection's buffers hold.
+func TestASlowReaderHoldsUpNobodyAndMissesNothing(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	chunks := slices.Repeat([]string{strings.Repeat("x", 64<<10)}, 300) // 19 MiB
+	w.model.answers(append([]string{pause}, chunks...)...)
+	run := w.run("s", "go")
+	<-w.model.reached
+	slow := w.stream(run, 0)
+	slow.until(protocol.TypeRunAgentStart)
+	w.model.resume <- struct{}{}
+	quick := w.stream(run, 0).rest()
+	if last := quick[len(quick)-1]; last.Type != string(protocol.TypeRunOutput) {
+		t.Fatalf("the quick one ends with %s", last.Type)
+	}
+	rest := slow.rest()
+	if want := quick[len(quick)-len(rest):]; len(rest) < 300 || !slices.Equal(rest, want) {
+		t.Errorf("the slow one has %d messages behind the first", len(rest))
+	}
+}
