@@ -232,7 +232,7 @@ func TestAForkHasEntriesOfItsSourceAndNoneOfItsRuns(t *testing.T) {
 func TestASlowReaderHoldsUpNobodyAndMissesNothing(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	chunks := slices.Repeat([]string{strings.Repeat("x", 64<<10)}, 300) // 19 MiB
+	chunks := slices.Repeat([]string{strings.Repeat("x", 64<<10)}, 150) // 9 MiB
 	w.model.answers(append([]string{pause}, chunks...)...)
 	run := w.run("s", "go")
 	<-w.model.reached
@@ -244,7 +244,7 @@ func TestASlowReaderHoldsUpNobodyAndMissesNothing(t *testing.T) {
 		t.Fatalf("the quick one ends with %s", last.Type)
 	}
 	rest := slow.rest()
-	if want := quick[len(quick)-len(rest):]; len(rest) < 300 || !slices.Equal(rest, want) {
+	if want := quick[len(quick)-len(rest):]; len(rest) < 150 || !slices.Equal(rest, want) {
 		t.Errorf("the slow one has %d messages behind the first", len(rest))
 	}
 }
