@@ -8,4 +8,6 @@
 //  2. A reload takes effect whole or not at all.
 //  3. Run returns after every connection, agent, tool and goroutine has ended and the
 //     log is closed; what was accepted is on the disk, and what was cut is resumable.
+//  4. A session that is deleted is gone from every surface: its run was aborted before, its
+//     connections, streams and waiting requests end, and so does what its tools held open.
 package server

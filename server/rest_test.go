@@ -72,6 +72,12 @@ func TestADeletedSessionIsGoneFromEverySurfaceAtOnce(t *testing.T) {
 			t.Errorf("GET main%s: %d", path, status)
 		}
 	}
+	for err = error(nil); err == nil; {
+		_, err = agent.Next(ctx) // what there was, then how the connection ended
+	}
+	if !strings.Contains(err.Error(), "unauthorized") {
+		t.Errorf("its agent socket ended with %v", err)
+	}
 	if _, err := client.Dial(ctx, "http://"+s.listen, secret, "main", client.Options{}); err == nil {
 		t.Error("the agent socket of a deleted session opens")
 	}

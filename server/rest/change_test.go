@@ -151,3 +151,18 @@ func TestCompactingOnDemandSaysWhatBecameOfIt(t *testing.T) {
 		t.Errorf("the history is %s", strings.Join(entries, "\n"))
 	}
 }
+
+// guarantee 7
+func TestACompactionThatIsWaitedForDoesNotHoldUpADrain(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	w.outcome("s", "question", "answer").want(t, http.StatusOK)
+	w.model.answers(pause)
+	answered := make(chan reply)
+	go func() { answered <- w.as("all", "POST", "/sessions/s/compact", "") }()
+	<-w.model.reached
+	w.server.Drain()
+	got := <-answered
+	got.refused(t, http.StatusServiceUnavailable, "shutting down")
+	w.server.Wait()
+}

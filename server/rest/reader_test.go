@@ -30,7 +30,7 @@ func (w *world) stream(run string, from int64) *sse {
 
 func (w *world) streamAs(token, path string, headers ...string) *sse {
 	w.t.Helper()
-	ctx, quit := context.WithTimeout(context.Background(), patience)
+	ctx, quit := context.WithTimeout(context.Background(), 6*patience)
 	resp := w.open(ctx, token, "GET", path, "", headers...)
 	s := &sse{w.t, resp, bufio.NewReader(resp.Body), quit}
 	w.t.Cleanup(s.close)
