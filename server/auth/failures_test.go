@@ -137,3 +137,25 @@ func TestOnlyTrustedProxiesSayWhereARequestComesFrom(t *testing.T) {
 		t.Error("a name was taken for an address")
 	}
 }
+
+func FuzzNoHeaderMakesAnAddressOfATrustedProxyOutOfNothing(f *testing.F) {
+	f.Add("10.1.2.3:5", "203.0.113.9, 10.9.9.9")
+	f.Add("[::1%lo]:5", "::ffff:1.2.3.4,,")
+	f.Add("", ",")
+	proxies, err := NewFailures([]string{"10.0.0.0/8"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, peer, forwarded string) {
+		r := httptest.NewRequest("GET", "/", nil)
+		r.RemoteAddr = peer
+		r.Header.Set("X-Forwarded-For", forwarded)
+		addr := proxies.Address(r)
+		r.Header.Del("X-Forwarded-For")
+		if own := proxies.Address(r); own != addr && !proxies.trusts(own) {
+			t.Errorf("the peer %s is taken for %s because of what it says", own, addr)
+		}
+		proxies.Failed(addr)
+		proxies.Allow(addr)
+	})
+}

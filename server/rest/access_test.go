@@ -207,8 +207,36 @@ func checkRefs(t *testing.T, text string, schemas map[string]any) {
 	}
 }
 
-// guarantee 7, and memory: who sends no body in time is cut.
-func TestABodyIsReadOnlyToItsLimit(t *testing.T) {
+// guarantee 2
+func TestEveryBodyIsBoundedAndReadStrictly(t *testing.T) {
+	w := newWorld(t, settings{})
+	run := w.parked("s")
+	before := w.ask(http.StatusOK, "GET", "/sessions/s/events", "").body
+	large := `{"input":"` + strings.Repeat("x", maxBody) + `"}`
+	for _, r := range routes() {
+		if r.body == nil {
+			continue
+		}
+		path := strings.NewReplacer("{session}", "s", "{run}", run, "{call}", "c1").Replace(r.path)
+		w.as("all", r.method, path, large).refused(t, http.StatusRequestEntityTooLarge, fmt.Sprint(maxBody))
+		for _, c := range []struct{ body, words string }{
+			{`[]`, "not a JSON object"}, {`{`, "not JSON"}, {`{} {}`, "not JSON"}, {"{\"reason\":\"\xff\"}", "UTF-8"},
+			{`{"reason":"\ud800"}`, "surrogate"}, {`{"no such member":1}`, ""},
+			{`{"a":` + strings.Repeat("[", 200) + strings.Repeat("]", 200) + `}`, "nests"},
+		} {
+			w.as("all", r.method, path, c.body).refused(t, http.StatusBadRequest, c.words)
+		}
+		w.as("all", r.method, path, `{}`, "Content-Type", "text/plain").refused(t, http.StatusBadRequest, "application/json")
+	}
+	if after := w.ask(http.StatusOK, "GET", "/sessions/s/events", "").body; after != before {
+		t.Errorf("refused requests have changed the log to %s", after)
+	}
+	if n := len(elements(t, w.ask(http.StatusOK, "GET", "/sessions", ""))); n != 1 {
+		t.Errorf("%d sessions, want 1", n)
+	}
+}
+
+func TestABodyMayBeAsLargeAsTheLimit(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
 	exactly := `{"input":"` + strings.Repeat("x", maxBody-len(`{"input":""}`)) + `"}`

@@ -9,7 +9,7 @@ import (
 )
 
 func approvalRoutes() []route {
-	decided := append([]answer{accepted()}, refused(http.StatusBadRequest, http.StatusNotFound, http.StatusConflict)...)
+	decided := append([]answer{accepted()}, refused(http.StatusNotFound, http.StatusConflict)...)
 	return []route{
 		{
 			method: http.MethodGet, path: "/approvals", verbs: auth.Watch, serve: listApprovals,

@@ -33,7 +33,7 @@ func (c *call) attach(session string) (ctx context.Context, stirs <-chan struct{
 		end(nil)
 	}
 	// Deleted before it was added: nobody has told, or will.
-	if _, err := c.server.Store.Session(ctx, session); err != nil {
+	if _, err := c.server.Store.Session(c.lasting(), session); err != nil {
 		release()
 		return nil, nil, nil, err
 	}

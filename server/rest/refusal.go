@@ -95,7 +95,10 @@ func (c *call) refusalOf(err error) *refusal {
 			return &refusal{s.status, err.Error()}
 		}
 	}
-	if errors.Is(err, context.Canceled) { // the client is gone
+	if errors.Is(err, context.Canceled) {
+		if errors.As(context.Cause(c.ctx), &known) {
+			return known
+		} // else the client is gone
 		return &refusal{http.StatusServiceUnavailable, "the request was given up"}
 	}
 	c.server.Log.Error("request failed", "route", c.route.path, "err", err)

@@ -7,7 +7,7 @@ import (
 
 // routes is everything that can be asked for.
 func routes() []route {
-	return slices.Concat(
+	all := slices.Concat(
 		sessionRoutes(), historyRoutes(), treeRoutes(), inboxRoutes(), settingRoutes(),
 		runRoutes(), approvalRoutes(), searchRoutes(),
 		[]route{{
@@ -15,4 +15,10 @@ func routes() []route {
 			about: "This document.", answers: []answer{ok(schema{})},
 		}},
 	)
+	for i := range all {
+		if all[i].body != nil { // it may be none, or too large
+			all[i].answers = append(all[i].answers, refused(http.StatusBadRequest, http.StatusRequestEntityTooLarge)...)
+		}
+	}
+	return all
 }

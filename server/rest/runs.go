@@ -28,7 +28,7 @@ func runRoutes() []route {
 				{status: http.StatusOK, about: "Waited for: it has its final output, or calls wait for a verdict.", body: protocol.RunOutcome{}},
 				{status: http.StatusAccepted, about: "Waited for, and it is running still.", body: protocol.RunOutcome{}},
 				{status: http.StatusBadGateway, about: "Waited for, and it failed or was cancelled.", body: protocol.RunOutcome{}},
-			}, refused(http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge)...),
+			}, refused(http.StatusNotFound, http.StatusConflict)...),
 		},
 		{
 			method: http.MethodGet, path: "/runs/{run}", verbs: auth.Watch, serve: getRun,
@@ -58,7 +58,7 @@ func runRoutes() []route {
 			about: "Puts a text into the inbox of an open run's session.",
 			body:  protocol.InjectRequest{},
 			answers: append([]answer{accepted()},
-				refused(http.StatusBadRequest, http.StatusNotFound, http.StatusConflict, http.StatusRequestEntityTooLarge)...),
+				refused(http.StatusNotFound, http.StatusConflict)...),
 		},
 	}
 }

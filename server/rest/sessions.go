@@ -26,7 +26,7 @@ func sessionRoutes() []route {
 			about: "Makes a session.",
 			body:  protocol.NewSession{},
 			answers: append([]answer{{status: http.StatusCreated, about: "Made.", body: protocol.Session{}}},
-				refused(http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge)...),
+				refused(http.StatusConflict)...),
 		},
 		{
 			method: http.MethodGet, path: "/sessions/{session}", verbs: auth.Watch, serve: getSession,
@@ -37,7 +37,7 @@ func sessionRoutes() []route {
 			method: http.MethodPatch, path: "/sessions/{session}", verbs: auth.Admin, serve: patchSession,
 			about:   "Changes a session's title or pin.",
 			body:    protocol.SessionPatch{},
-			answers: append([]answer{ok(protocol.Session{})}, refused(http.StatusBadRequest, http.StatusNotFound)...),
+			answers: append([]answer{ok(protocol.Session{})}, refused(http.StatusNotFound)...),
 		},
 		{
 			method: http.MethodDelete, path: "/sessions/{session}", verbs: auth.Admin, serve: deleteSession,

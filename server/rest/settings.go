@@ -18,27 +18,27 @@ const (
 )
 
 func settingRoutes() []route {
-	change := refused(http.StatusBadRequest, http.StatusNotFound)
+	absent := refused(http.StatusNotFound)
 	return []route{
 		{
 			method: http.MethodGet, path: "/sessions/{session}/policy", verbs: auth.Watch, serve: getPolicy,
 			about:   "Shows which tools run without asking.",
-			answers: append([]answer{ok(protocol.Policy{})}, refused(http.StatusNotFound)...),
+			answers: append([]answer{ok(protocol.Policy{})}, absent...),
 		},
 		{
 			method: http.MethodPut, path: "/sessions/{session}/policy", verbs: auth.Admin, serve: putPolicy,
 			about: "Says which tools run without asking, from the very next call on.",
-			body:  protocol.Policy{}, answers: append([]answer{ok(protocol.Policy{})}, change...),
+			body:  protocol.Policy{}, answers: append([]answer{ok(protocol.Policy{})}, absent...),
 		},
 		{
 			method: http.MethodGet, path: "/sessions/{session}/models", verbs: auth.Watch, serve: getModels,
 			about:   "Shows the model of each role.",
-			answers: append([]answer{ok(map[string]string{})}, refused(http.StatusNotFound)...),
+			answers: append([]answer{ok(map[string]string{})}, absent...),
 		},
 		{
 			method: http.MethodPut, path: "/sessions/{session}/models", verbs: auth.Admin, serve: putModels,
 			about: "Repoints the roles that are named, from the next step on.",
-			body:  map[string]string{}, answers: append([]answer{ok(map[string]string{})}, change...),
+			body:  map[string]string{}, answers: append([]answer{ok(map[string]string{})}, absent...),
 		},
 	}
 }

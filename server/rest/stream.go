@@ -41,7 +41,7 @@ func streamRun(c *call) error {
 	}
 	defer release()
 	from := max(cursor, run.First-1)
-	p, err := project.Behind(ctx, log, from)
+	p, err := project.Behind(c.lasting(), log, from)
 	if err != nil {
 		return err
 	}

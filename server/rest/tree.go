@@ -16,14 +16,14 @@ func treeRoutes() []route {
 			about: "Moves the leaf to an entry, or with exclusive to its parent; what follows stands behind it.",
 			body:  protocol.BranchRequest{},
 			answers: append([]answer{ok(protocol.Branched{})},
-				refused(http.StatusBadRequest, http.StatusNotFound, http.StatusConflict)...),
+				refused(http.StatusNotFound, http.StatusConflict)...),
 		},
 		{
 			method: http.MethodPost, path: "/sessions/{session}/fork", verbs: auth.Inject | auth.Watch, serve: fork,
 			about: "Copies a session up to an entry, or all of it. It runs nothing again, and may be asked for while the source runs.",
 			body:  protocol.ForkRequest{},
 			answers: append([]answer{{status: http.StatusCreated, about: "The copy.", body: protocol.Session{}}},
-				refused(http.StatusBadRequest, http.StatusNotFound)...),
+				refused(http.StatusNotFound)...),
 		},
 		{
 			method: http.MethodPost, path: "/sessions/{session}/compact", verbs: auth.Admin, serve: compact,
