@@ -170,3 +170,41 @@ func TestUsageSumsWhatTheProvidersTold(t *testing.T) {
 		t.Errorf("of a fork: %+v", got)
 	}
 }
+
+// bug-reports A24: what was said comes back as it was said, also what is hard to send.
+func TestHardTextComesBackAsItWasSent(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("s")
+	hard := "NUL \x00 CR \r DEL \x7f NEL \u0085 LS \u2028 PS \u2029 RLM \u200f a<b && c>d 👩‍👩‍👧 e\u0301 \\ \" \ufffd"
+	quoted, err := json.Marshal(hard)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.model.answers(strings.SplitAfter(hard, " ")...)
+	got := w.ask(http.StatusOK, "POST", "/sessions/s/runs", `{"input":`+string(quoted)+`}`, "Prefer", "wait=60")
+	if x := parse[protocol.RunOutcome](t, got); x.FinalOutput == nil || *x.FinalOutput != hard {
+		t.Errorf("the outcome is %s", got.body)
+	}
+	for _, e := range elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages", "")) {
+		var entry struct {
+			Payload struct{ Content []struct{ Text string } }
+		}
+		if err := json.Unmarshal([]byte(e), &entry); err != nil || len(entry.Payload.Content) != 1 || entry.Payload.Content[0].Text != hard {
+			t.Errorf("the entry is %s, %v", e, err)
+		}
+		if !strings.Contains(e, "a<b && c>d") {
+			t.Errorf("escaped for a page that it is not: %s", e)
+		}
+	}
+	streamed := ""
+	for _, m := range w.stream(parse[protocol.RunOutcome](t, got).RunID, 0).rest() {
+		var f struct{ Payload struct{ Delta string } }
+		if err := json.Unmarshal([]byte(m.Data), &f); err != nil {
+			t.Fatalf("%q: %v", m.Data, err)
+		}
+		streamed += f.Payload.Delta
+	}
+	if streamed != hard {
+		t.Errorf("streamed %q", streamed)
+	}
+}
