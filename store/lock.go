@@ -44,6 +44,34 @@ func describe(holder string) string {
 	return "held by " + holder + "; stop it first"
 }
 
+// Holder returns the process that has the log file at path open, 0 for none.
+func Holder(path string) (pid int, err error) {
+	path, err = realPath(path)
+	if err != nil {
+		return 0, err
+	}
+	f, err := os.OpenFile(path+".lock", os.O_RDWR, 0)
+	if errors.Is(err, os.ErrNotExist) {
+		return 0, nil
+	}
+	if err != nil {
+		return 0, fmt.Errorf("look for the holder of %s: %w", path, err)
+	}
+	defer f.Close() // and with it the lock, if nobody had it
+	held, err := tryLock(f)
+	if !held || err != nil {
+		return 0, err
+	}
+	holder, err := io.ReadAll(io.LimitReader(f, 4096))
+	if err != nil {
+		return 0, fmt.Errorf("look for the holder of %s: %w", path, err)
+	}
+	if _, err := fmt.Sscanf(string(holder), "pid %d", &pid); err != nil {
+		return 0, fmt.Errorf("%s is %s", path, describe(string(holder)))
+	}
+	return pid, nil
+}
+
 // name writes the holder into the lock file: "pid 123", then where it listens.
 func (l *fileLock) name(info string) error {
 	text := fmt.Sprintf("pid %d", os.Getpid())

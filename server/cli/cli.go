@@ -32,16 +32,20 @@ const (
 type commands struct {
 	Config string `short:"c" placeholder:"FILE" help:"Configuration file (default: hitchpost.toml in this folder, if there is one)."`
 
-	Serve    serveCommand   `cmd:"" help:"Run the server."`
-	Chat     chatCommand    `cmd:"" help:"Talk with an agent in the terminal."`
-	Send     sendCommand    `cmd:"" help:"Send a text to an agent and show its turn."`
-	Tail     tailCommand    `cmd:"" help:"Print an agent's events as they come, one JSON object a line."`
-	Backup   backupCommand  `cmd:"" help:"Copy the log, also while the server runs."`
-	Verify   verifyCommand  `cmd:"" help:"Check the log file, also while the server runs."`
-	Doctor   doctorCommand  `cmd:"" help:"Look at everything a server would use on this machine."`
-	Token    tokenCommand   `cmd:"" help:"Make tokens."`
-	Settings configCommand  `cmd:"" name:"config" help:"Check the configuration, or show every key."`
-	Version  versionCommand `cmd:"" help:"Print the version."`
+	Serve    serveCommand    `cmd:"" help:"Run the server."`
+	Chat     chatCommand     `cmd:"" help:"Talk with an agent in the terminal."`
+	Send     sendCommand     `cmd:"" help:"Send a text to an agent and show its turn."`
+	Tail     tailCommand     `cmd:"" help:"Print an agent's events as they come, one JSON object a line."`
+	Sessions sessionsCommand `cmd:"" help:"List the sessions, the newest first."`
+	Cancel   cancelCommand   `cmd:"" help:"Stop an agent's turn, also one that was left open."`
+	Reload   reloadCommand   `cmd:"" help:"Have the running server read its configuration again."`
+	Backup   backupCommand   `cmd:"" help:"Copy the log, also while the server runs."`
+	Verify   verifyCommand   `cmd:"" help:"Check the log file, also while the server runs."`
+	Doctor   doctorCommand   `cmd:"" help:"Look at everything a server would use on this machine."`
+	Bench    benchCommand    `cmd:"" help:"Measure this machine with a load of its own, in ratios."`
+	Token    tokenCommand    `cmd:"" help:"Make tokens."`
+	Settings configCommand   `cmd:"" name:"config" help:"Check the configuration, or show every key."`
+	Version  versionCommand  `cmd:"" help:"Print the version."`
 }
 
 // Main runs the command that args name and returns the exit code.

@@ -17,3 +17,6 @@ func reloadSignals() (<-chan os.Signal, func()) {
 	signal.Notify(c, syscall.SIGHUP)
 	return c, func() { signal.Stop(c) }
 }
+
+// askToReload sends the signal that reloadSignals waits for.
+func askToReload(pid int) error { return syscall.Kill(pid, syscall.SIGHUP) }

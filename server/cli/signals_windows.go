@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"os"
 	"syscall"
 )
@@ -10,3 +11,7 @@ var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}
 
 // reloadSignals: Windows has no signal that means this.
 func reloadSignals() (<-chan os.Signal, func()) { return nil, func() {} }
+
+func askToReload(int) error {
+	return errors.New("Windows has no signal for it; start the server again")
+}
