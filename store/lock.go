@@ -58,8 +58,7 @@ func Holder(path string) (pid int, err error) {
 		return 0, fmt.Errorf("look for the holder of %s: %w", path, err)
 	}
 	defer f.Close() // and with it the lock, if nobody had it
-	held, err := tryLock(f)
-	if !held || err != nil {
+	if held, err := tryLock(f); !held {
 		return 0, err
 	}
 	holder, err := io.ReadAll(io.LimitReader(f, 4096))

@@ -39,6 +39,8 @@ type commands struct {
 	Sessions sessionsCommand `cmd:"" help:"List the sessions, the newest first."`
 	Cancel   cancelCommand   `cmd:"" help:"Stop an agent's turn, also one that was left open."`
 	Reload   reloadCommand   `cmd:"" help:"Have the running server read its configuration again."`
+	Export   exportCommand   `cmd:"" help:"Write sessions as JSON Lines, also while the server runs."`
+	Import   importCommand   `cmd:"" help:"Bring exported sessions into a database that no server has open."`
 	Backup   backupCommand   `cmd:"" help:"Copy the log, also while the server runs."`
 	Verify   verifyCommand   `cmd:"" help:"Check the log file, also while the server runs."`
 	Doctor   doctorCommand   `cmd:"" help:"Look at everything a server would use on this machine."`
