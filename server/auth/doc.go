@@ -10,7 +10,9 @@
 //  3. After Replace returns, every connection that its token no longer opens was told
 //     to end: the token is gone, has another name or owner, or does not reach the session.
 //  4. Verbs taken from a token that still reaches the session do not end its
-//     connections; they are missing from the next frame on. Verbs given likewise.
+//     connections; they are missing from the next frame on. Verbs given likewise. One to all
+//     sessions of a token is ended when what it hears changes: the sessions that the token
+//     reaches, or watching as such. Its client comes back to what holds now.
 //  5. A connection that registers after its token was taken away is refused, so that
 //     none slips through between Lookup and Replace.
 //  6. A web page of a foreign origin is refused, and so is, on a loopback listener, a

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"crypto/subtle"
+	"slices"
 	"sync"
 )
 
@@ -16,7 +17,8 @@ type Keyring struct {
 // connection is one live registration.
 type connection struct {
 	token   *Token
-	session string
+	session string // the one session it is to; unused where it is to all
+	all     *grant // it is to all that the token reaches, which was this when it began; nil = to the one session
 	drop    func()
 }
 
@@ -61,12 +63,20 @@ func (k *Keyring) find(secret string, opens func(*Token) bool) (*Token, bool) {
 // must not call the Keyring. ok is false when the token is no longer in force: the
 // caller then treats it as unknown. release is to be called when the connection ends.
 func (k *Keyring) Register(t *Token, session string, drop func()) (release func(), ok bool) {
+	return k.register(&connection{token: t, session: session, drop: drop})
+}
+
+// RegisterAll is Register for a connection to everything that the token reaches.
+func (k *Keyring) RegisterAll(t *Token, drop func()) (release func(), ok bool) {
+	return k.register(&connection{token: t, all: t.grant.Load(), drop: drop})
+}
+
+func (k *Keyring) register(c *connection) (release func(), ok bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if !k.opens(t, session) {
+	if !k.opens(c) {
 		return nil, false
 	}
-	c := &connection{token: t, session: session, drop: drop}
 	k.live[c] = struct{}{}
 	return func() {
 		k.mu.Lock()
@@ -75,13 +85,14 @@ func (k *Keyring) Register(t *Token, session string, drop func()) (release func(
 	}, true
 }
 
-func (k *Keyring) opens(t *Token, session string) bool {
-	for _, in := range k.tokens {
-		if in == t {
-			return t.Reaches(session)
-		}
+func (k *Keyring) opens(c *connection) bool {
+	if !slices.Contains(k.tokens, c.token) {
+		return false
 	}
-	return false
+	if c.all != nil {
+		return c.token.grant.Load().hears(c.all)
+	}
+	return c.token.Reaches(c.session)
 }
 
 // Replace puts another set of tokens in force and drops the live connections that
@@ -100,7 +111,7 @@ func (k *Keyring) Replace(tokens []*Token) {
 	k.tokens = next
 	var dropped []*connection
 	for c := range k.live {
-		if !k.opens(c.token, c.session) {
+		if !k.opens(c) {
 			dropped = append(dropped, c)
 			delete(k.live, c)
 		}

@@ -223,3 +223,34 @@ func BenchmarkOpen(b *testing.B) {
 		})
 	}
 }
+
+// guarantee 4
+func TestAConnectionToAllSessionsEndsWhenWhatItHearsChanges(t *testing.T) {
+	ops := []string{"main", "ops-*"}
+	for _, c := range []struct {
+		name string
+		next []*Token
+		drop bool
+	}{
+		{"unchanged", []*Token{token("a", "one", ops, All)}, false},
+		{"fewer verbs", []*Token{token("a", "one", ops, Watch)}, false},
+		{"no watching", []*Token{token("a", "one", ops, Inject)}, true},
+		{"widened", []*Token{token("a", "one", nil, All)}, true},
+		{"narrowed", []*Token{token("a", "one", []string{"main"}, All)}, true},
+		{"gone", nil, true},
+		{"another secret", []*Token{token("a", "two", ops, All)}, true},
+	} {
+		tok := token("a", "one", ops, All)
+		k := NewKeyring([]*Token{tok})
+		dropped := false
+		release, ok := k.RegisterAll(tok, func() { dropped = true })
+		if !ok {
+			t.Fatal("a token in force was refused")
+		}
+		k.Replace(c.next)
+		if dropped != c.drop {
+			t.Errorf("%s: dropped = %v, want %v", c.name, dropped, c.drop)
+		}
+		release()
+	}
+}

@@ -34,15 +34,18 @@ func ParseVerb(name string) (Verbs, error) {
 	return 0, fmt.Errorf("unknown verb %q; the verbs are %s", name, strings.Join(verbNames, ", "))
 }
 
-func (v Verbs) String() string {
-	var names []string
+// Names lists the verbs.
+func (v Verbs) Names() []string {
+	names := []string{}
 	for i, name := range verbNames {
 		if v&(1<<i) != 0 {
 			names = append(names, name)
 		}
 	}
-	return strings.Join(names, ",")
+	return names
 }
+
+func (v Verbs) String() string { return strings.Join(v.Names(), ",") }
 
 // Digest is the SHA-256 of a token, all that is kept of it.
 type Digest [sha256.Size]byte
@@ -72,6 +75,19 @@ func NewToken(name, owner string, digest Digest, agents []string, allow Verbs) *
 	t := &Token{Name: name, Owner: owner, digest: digest}
 	t.grant.Store(&grant{agents: agents, allow: allow})
 	return t
+}
+
+// hears tells whether what can be watched is what it was: the same sessions, if any.
+func (g *grant) hears(was *grant) bool {
+	return g.allow&Watch == was.allow&Watch &&
+		(g.agents == nil) == (was.agents == nil) && slices.Equal(g.agents, was.agents)
+}
+
+// Grant returns what the token reaches, nil for all of its owner's sessions, and what it
+// may do, now.
+func (t *Token) Grant() (agents []string, allow Verbs) {
+	g := t.grant.Load()
+	return g.agents, g.allow
 }
 
 // Reaches tells whether the token lists the session id. Whether the session is its
