@@ -76,14 +76,36 @@ type Reader struct {
 	probed bool
 }
 
+// FollowLive is Follow for a client that counts as live from the start: it has, or has
+// given up, what lies before from.
+func (s *Slots) FollowLive(log *store.Log, from int64, bound int, wake func()) *Reader {
+	r := s.reader(log, from, bound, wake)
+	r.probed = true
+	r.reached.Store(true)
+	r.unwatch = log.Watch(r.published)
+	r.published() // what lies behind from already is judged too
+	return r
+}
+
 // Follow reads log from seq from on. wake is called, by the log's writer or by a
 // goroutine of the Reader, when Next may have something new; it must not block.
 // bound is how many events the Reader may be behind once it is live.
 func (s *Slots) Follow(log *store.Log, from int64, bound int, wake func()) *Reader {
-	r := &Reader{log: log, slots: s, wake: wake, bound: int64(bound)}
-	r.next.Store(from)
+	r := s.reader(log, from, bound, wake)
 	r.unwatch = log.Watch(r.published)
 	return r
+}
+
+func (s *Slots) reader(log *store.Log, from int64, bound int, wake func()) *Reader {
+	r := &Reader{log: log, slots: s, wake: wake, bound: int64(bound)}
+	r.next.Store(from)
+	return r
+}
+
+// AtTail tells whether everything that the log has was handed on.
+func (r *Reader) AtTail() bool {
+	tip, _ := r.log.Tip()
+	return r.next.Load() > tip
 }
 
 // Close ends the Reader and waits for a page being read, which takes milliseconds.

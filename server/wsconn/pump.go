@@ -57,6 +57,9 @@ func (w *Writer) Fits(n int) bool {
 	return waits == 0 || waits+n+maxHeader <= chunkSize
 }
 
+// Empty reports whether all that was put here, and every answer, is on its way.
+func (w *Writer) Empty() bool { return w.c.cork.waiting() == 0 }
+
 // Text adds one text frame.
 func (w *Writer) Text(frame []byte) { w.c.cork.frame(textFrame, frame) }
 
