@@ -1,0 +1,95 @@
+package runwire
+
+import (
+	"net/http"
+	"net/netip"
+	"strings"
+	"time"
+
+	"hitchpost/server/protocol"
+	"hitchpost/server/wsconn"
+)
+
+// authTimeout is how long the first frame may take (run wire, Connection).
+const authTimeout = 10 * time.Second
+
+// ServeHTTP takes GET /ws. Until the upgrade it answers in HTTP, and only about the
+// request; the token comes in the first frame.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet {
+		w.Header().Set("Allow", http.MethodGet)
+		http.Error(w, "the run wire is opened with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	if err := s.Gate.Check(r); err != nil {
+		http.Error(w, err.Error(), http.StatusForbidden)
+		return
+	}
+	if !strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Upgrade"), ",")), "websocket") {
+		w.Header().Set("Upgrade", "websocket")
+		w.Header().Set("Connection", "Upgrade")
+		http.Error(w, `this is a WebSocket: connect with an upgrade, then send {"type":"auth","token":"…"}`, http.StatusUpgradeRequired)
+		return
+	}
+	from := s.Failures.Address(r)
+	if !s.Failures.Allow(from) {
+		w.Header().Set("Retry-After", "60")
+		http.Error(w, "too many wrong tokens came from this address; try again in a minute", http.StatusTooManyRequests)
+		return
+	}
+	leave, ok := s.Group.Enter()
+	if !ok || s.hub.isDraining() {
+		if ok {
+			leave()
+		}
+		http.Error(w, wsconn.ErrShutdown.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	defer leave()
+	ws, err := s.Group.Accept(w, r)
+	if err != nil {
+		return // answered
+	}
+	s.admit(ws, from)
+}
+
+// admit has a connection read; it hears nothing before its token is accepted.
+func (s *Server) admit(ws *wsconn.Conn, from netip.Addr) {
+	c := newConn(s, ws, from)
+	c.late = time.AfterFunc(authTimeout, func() { ws.End(wsconn.NoToken, nil) })
+	if !ws.Serve(c) { // shut down before it began
+		c.late.Stop()
+	}
+}
+
+// authenticate takes the first frame: a token that is known, or the end. The token is
+// checked whatever else the address has tried in the meantime, but no more often than
+// the door allows: connections that were opened together do not get around it.
+func (c *conn) authenticate(text []byte) {
+	m, err := parse(text)
+	if err != nil || protocol.ClientType(m.needString("type")) != protocol.TypeAuth {
+		c.ws.End(wsconn.FirstFrame, nil)
+		return
+	}
+	secret := m.needString("token")
+	if m.err != nil {
+		c.ws.End(wsconn.FirstFrame, nil)
+		return
+	}
+	token, ok := c.server.Keys.Lookup(secret)
+	if !ok {
+		c.server.Failures.Failed(c.from)
+		c.ws.End(wsconn.WrongToken, nil)
+		return
+	}
+	release, ok := c.server.Keys.RegisterAll(token, func() { c.ws.End(wsconn.Withdrawn, nil) })
+	if !ok { // taken away a moment ago
+		c.ws.End(wsconn.WrongToken, nil)
+		return
+	}
+	c.late.Stop()
+	c.token, c.release = token, release
+	agents, allow := token.Grant()
+	c.ws.Send(protocol.Encode(protocol.AuthOK{Owner: token.Owner, Allow: allow.Names(), Agents: agents}, 0))
+	c.server.hub.join(c)
+}
