@@ -62,9 +62,8 @@ func (s *Server) admit(ws *wsconn.Conn, from netip.Addr) {
 	}
 }
 
-// authenticate takes the first frame: a token that is known, or the end. The token is
-// checked whatever else the address has tried in the meantime, but no more often than
-// the door allows: connections that were opened together do not get around it.
+// authenticate takes the first frame: a token that is known, or the end. The address is
+// asked for once more, since many connections can be opened before the first one fails.
 func (c *conn) authenticate(text []byte) {
 	m, err := parse(text)
 	if err != nil || protocol.ClientType(m.needString("type")) != protocol.TypeAuth {
@@ -77,7 +76,7 @@ func (c *conn) authenticate(text []byte) {
 		return
 	}
 	token, ok := c.server.Keys.Lookup(secret)
-	if !ok {
+	if !ok || !c.server.Failures.Allow(c.from) {
 		c.server.Failures.Failed(c.from)
 		c.ws.End(wsconn.WrongToken, nil)
 		return

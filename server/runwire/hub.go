@@ -22,6 +22,7 @@ type hub struct {
 	stop   func()        // ends the watching
 	work   chan struct{} // has one element while there is news
 	done   chan struct{} // closed to end the announcer
+	once   sync.Once
 	over   sync.WaitGroup
 
 	mu       sync.Mutex
@@ -93,7 +94,7 @@ func (h *hub) lookUp(ctx context.Context, session string) (openRun, error) {
 // end stops hearing and waits for the announcer.
 func (h *hub) end() {
 	h.stop()
-	close(h.done)
+	h.once.Do(func() { close(h.done) })
 	h.over.Wait()
 }
 
