@@ -304,7 +304,9 @@ func TestAVerdictLetsTheRunGoOn(t *testing.T) {
 		} else {
 			p.say(protocol.ToolReject{ToolCallID: "c1", RunID: run, Reason: "not today"})
 		}
-		all := p.until(func(f received) bool { return len(f.Payload.Pending) > 0 && f.Payload.Pending[0].ToolCallID == "c2" && f.Seq > 0 })
+		all := p.until(func(f received) bool {
+			return len(f.Payload.Pending) > 0 && f.Payload.Pending[0].ToolCallID == "c2" && f.Seq > 0
+		})
 		p.say(protocol.ToolApprove{ToolCallID: "c2"})
 		all = append(all, p.toEnd(run)...)
 		want := "done"

@@ -1,0 +1,174 @@
+package runwire
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"hitchpost/server/protocol"
+)
+
+// replay subscribes and returns the frames of the run up to its end.
+func (p *peer) replay(run string, from int64) string {
+	p.t.Helper()
+	p.say(protocol.RunSubscribe{RunID: run, FromSeq: from})
+	return lines(p.toEnd(run))
+}
+
+// With the log as buffer every cursor of a known run can be served exactly.
+func TestEveryCursorOfAFinishedRunIsServedExactlyTheRestAlsoAfterARestart(t *testing.T) {
+	w := newWorld(t, settings{})
+	r := w.lay(2000, 10, "a")[0]
+	r.finish()
+	w.restart()
+	for range 2 {
+		p := w.join("secret-all")
+		log := w.log("a")
+		end := r.runEnd(log)
+		if got, want := p.replay(r.id, 0), text(reference(t, log, r.id, 0)); got != want {
+			t.Fatalf("from the start: %d bytes, want %d", len(got), len(want))
+		}
+		for from := int64(1); from < end; from++ {
+			if from > 40 && from < end-40 && from%97 != 0 {
+				continue
+			}
+			if got, want := p.replay(r.id, from), text(reference(t, log, r.id, from)); got != want {
+				t.Fatalf("from %d: got %d bytes %.300s, want %d %.300s", from, len(got), got, len(want), want)
+			}
+		}
+		for _, from := range []int64{end, tipOf(log)} { // at or past the run's end: silence
+			p.say(protocol.RunSubscribe{RunID: r.id, FromSeq: from})
+		}
+		if got := p.alive(); len(got) > 0 {
+			t.Errorf("past the end came %s", lines(got))
+		}
+		p.say(protocol.RunSubscribe{RunID: r.id, FromSeq: tipOf(log) + 1})
+		if f := p.refusal(protocol.CodeBadFrame); !strings.Contains(f.Payload.Message, "another life") || f.Payload.RunID != r.id {
+			t.Errorf("past the tip: %s", f.line)
+		}
+		p.send(fmt.Sprintf(`{"type":"run.subscribe","payload":{"run_id":%q,"from_seq":99999999999999999999}}`, r.id))
+		p.refusal(protocol.CodeBadFrame)
+		w.restart()
+	}
+}
+
+// A connection that subscribes behind run.started and never had it gets it first, once.
+func TestRunStartedComesFirstOnAConnectionThatNeverHadIt(t *testing.T) {
+	w := newWorld(t, settings{})
+	r := w.lay(100, 10, "a")[0]
+	r.finish()
+	w.restart()
+	log := w.log("a")
+	all := reference(t, log, r.id, 0)
+	p := w.join("secret-all")
+	for i := range 3 {
+		want := text(reference(t, log, r.id, 50))
+		if i == 0 {
+			want = text(all[:1]) + want
+		}
+		if got := p.replay(r.id, 50); got != want {
+			t.Errorf("the %d. time:\n%.300s\nwant\n%.300s", i+1, got, want)
+		}
+	}
+}
+
+// run.subscribe replaces this connection's stream of that run.
+func TestSubscribingAgainWhileItStreamsNeverSkipsAndRepeatsOnlyWhatWasAskedFor(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	p, two := w.join("secret-all"), w.join("secret-all")
+	w.model.replies <- append(strings.Split(strings.Repeat("x", 1500), ""), strings.Split(strings.Repeat("y", 1500), "")...)
+	run := p.start("a", "hi")
+	var newest int64
+	subscribes, turns := 0, 0
+	contents := map[int64]string{}
+	for n := 0; ; n++ {
+		f := p.next()
+		if f.Payload.RunID != run || f.Seq == 0 {
+			continue
+		}
+		if f.Seq <= newest {
+			turns++
+		}
+		newest = f.Seq
+		if had, ok := contents[f.Seq]; ok && had != f.line {
+			t.Fatalf("%d is %s and %s", f.Seq, had, f.line)
+		}
+		contents[f.Seq] = f.line
+		if f.Type.Terminal() {
+			break
+		}
+		if n%500 == 499 {
+			p.say(protocol.RunSubscribe{RunID: run, FromSeq: newest})
+			p.say(protocol.RunSubscribe{RunID: run, FromSeq: newest})
+			subscribes++
+		}
+	}
+	if turns > subscribes {
+		t.Errorf("the numbers went back %d times behind %d subscribes", turns, subscribes)
+	}
+	for _, f := range reference(t, w.log("a"), run, 0) {
+		if f.Seq != 0 && f.Type != protocol.TypeRunStarted && contents[f.Seq] != string(f.Line) {
+			t.Errorf("%s: got %q", f.Line, contents[f.Seq])
+		}
+	}
+	if got, want := two.toEnd(run), text(reference(t, w.log("a"), run, 0)); lines(got) != want {
+		t.Error("the other connection was disturbed")
+	}
+}
+
+func TestSubscribingToALiveRunGoesOnWithItLive(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	p := w.join("secret-all")
+	w.model.replies <- []string{"one", wait, "two"}
+	run := p.start("a", "hi")
+	<-w.model.reached
+	f := p.of(protocol.TypeRunDelta)
+	p.say(protocol.RunSubscribe{RunID: run, FromSeq: f.Seq}) // all there is
+	if got := only(run, p.alive()); len(got) > 0 {
+		t.Errorf("came %s", lines(got))
+	}
+	w.model.resume <- struct{}{}
+	if got, want := lines(p.toEnd(run)), text(reference(t, w.log("a"), run, f.Seq)); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+}
+
+// No run starves another, and many replays at once are all served.
+func TestAShortReplayIsNotHeldUpByALongOne(t *testing.T) {
+	w := newWorld(t, settings{narrow: true})
+	var names []string
+	for i := range 3 * maxReplays {
+		names = append(names, fmt.Sprintf("short-%d", i))
+	}
+	shorts := w.lay(5, 10, names...)
+	w.stop()
+	w.open()
+	w.serve()
+	long := w.lay(20_000, 50, "long")[0]
+	long.finish()
+	for i, name := range names {
+		shorts[i].log = w.log(name)
+		shorts[i].finish()
+	}
+	w.restart()
+	p := w.join("secret-all")
+	p.say(protocol.RunSubscribe{RunID: long.id})
+	for _, r := range shorts {
+		p.say(protocol.RunSubscribe{RunID: r.id})
+	}
+	over := map[string]bool{}
+	all := p.until(func(f received) bool {
+		if f.Seq != 0 && f.Type.Terminal() {
+			over[f.Payload.RunID] = true
+		}
+		return over[long.id]
+	})
+	if len(over) != len(shorts)+1 {
+		t.Errorf("%d of %d short runs were through before the long one", len(over)-1, len(shorts))
+	}
+	if got, want := lines(only(long.id, all)), text(reference(t, w.log("long"), long.id, 0)); got != want {
+		t.Error("the long run is not what its log says")
+	}
+}
