@@ -37,7 +37,7 @@ func (w *world) dial(header ...string) *peer {
 	tr := &http.Transport{DisableKeepAlives: true, DialContext: func(ctx context.Context, network, addr string) (net.Conn, error) {
 		c, err := (&net.Dialer{}).DialContext(ctx, network, addr)
 		if err == nil && w.set.narrow {
-			err = c.(*net.TCPConn).SetReadBuffer(4 << 10)
+			err = c.(*net.TCPConn).SetReadBuffer(32 << 10)
 		}
 		return c, err
 	}}

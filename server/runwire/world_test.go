@@ -30,7 +30,7 @@ type settings struct {
 	replay, queue, slots int
 	heartbeat            time.Duration
 	noApprovals          bool
-	narrow               bool // socket buffers of a few KiB, so that a client can be behind
+	narrow               bool // small socket buffers, so that a client can be behind
 }
 
 // world is a server over real sockets and a real file, with a scripted model.
@@ -168,7 +168,7 @@ type narrow struct{ net.Listener }
 func (n narrow) Accept() (net.Conn, error) {
 	c, err := n.Listener.Accept()
 	if err == nil {
-		err = c.(*net.TCPConn).SetWriteBuffer(4 << 10)
+		err = c.(*net.TCPConn).SetWriteBuffer(32 << 10)
 	}
 	return c, err
 }

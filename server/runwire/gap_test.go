@@ -1,0 +1,195 @@
+package runwire
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"hitchpost/server/follow"
+	"hitchpost/server/project"
+	"hitchpost/server/protocol"
+	"hitchpost/turn"
+)
+
+// judge checks what a client was sent of a run against its log: every frame is the log's,
+// in order and once, and each hole is announced by one run.gap right where it is. It
+// returns the gaps.
+func judge(t *testing.T, got []received, all []project.Frame) (gaps []received) {
+	t.Helper()
+	at, good := 0, int64(0)
+	var gap *received
+	for i, f := range got {
+		if f.Type == protocol.TypeRunGap {
+			if gap != nil {
+				t.Errorf("two gaps and nothing between: %s", f.line)
+			}
+			gap = &got[i]
+			gaps = append(gaps, f)
+			if g := f.Payload; g.LastGood != good || g.Next != 0 && g.Dropped != g.Next-g.LastGood-1 || f.Seq != 0 {
+				t.Errorf("behind %d came %s", good, f.line)
+			}
+			continue
+		}
+		skipped := 0
+		for at < len(all) && string(all[at].Line) != f.line {
+			at++
+			skipped++
+		}
+		if at == len(all) {
+			t.Fatalf("frame %d is not the log's, or comes again: %s", i, f.line)
+		}
+		if skipped > 0 && gap == nil {
+			t.Errorf("%d frames before %s were left out in silence", skipped, f.line)
+		}
+		at++
+		if f.Seq == 0 {
+			continue
+		}
+		if gap != nil && gap.Payload.Next != f.Seq {
+			t.Errorf("behind %s came %d", gap.line, f.Seq)
+		}
+		gap, good = nil, f.Seq
+	}
+	return gaps
+}
+
+// lag lets a second pass in which a client reads nothing.
+func lag() { time.Sleep(follow.LagPatience + 300*time.Millisecond) }
+
+// run.gap: dropped for it alone, announced in band, and it goes on with the newest frame.
+func TestAClientThatReadsNothingIsToldEachHoleAndFetchesIt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, settings{narrow: true, queue: 50})
+	r := w.lay(5, 10, "a")[0]
+	slow, quick := w.join("secret-all"), w.join("secret-all")
+	seen := make(chan []received, 1)
+	go func() { seen <- quick.until(ended(r.id)) }()
+	var got []received
+	for range 2 {
+		r.stream(2000, 1000)
+		lag()
+		newest := r.tip()
+		got = append(got, slow.until(func(f received) bool { return f.Seq == newest })...)
+	}
+	r.stream(10, 10)
+	r.finish()
+	got = append(got, slow.until(ended(r.id))...)
+	all := reference(t, r.log, r.id, 0)
+	gaps := judge(t, got, all)
+	if len(gaps) != 2 || len(got) > 1500 {
+		t.Errorf("%d gaps in %d frames, want 2 in few", len(gaps), len(got))
+	}
+	if others := <-seen; lines(others) != text(all) {
+		t.Error("the quick connection was not sent everything")
+	}
+	for _, g := range gaps {
+		slow.say(protocol.RunSubscribe{RunID: r.id, FromSeq: g.Payload.LastGood})
+		again := slow.until(ended(r.id))
+		if lines(again) != text(reference(t, r.log, r.id, g.Payload.LastGood)) {
+			t.Errorf("from %d came something else than the log says", g.Payload.LastGood)
+		}
+	}
+}
+
+// The end of a run is never dropped, nor its start, however far behind the client is.
+func TestRunStartedAndTheTerminalFrameAreNeverDropped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, settings{narrow: true, queue: 50})
+	blocker := w.lay(5, 10, "blocker")[0]
+	w.create("b", "me")
+	p := w.join("secret-all")
+	p.until(func(f received) bool { return f.Seq == blocker.tip() })
+	blocker.stream(2000, 1000) // fills every buffer
+	w.model.replies <- slices.Repeat([]string{strings.Repeat("x", 2000)}, 300)
+	var run string
+	w.do("b", func(ctx context.Context, a *turn.Agent) (err error) {
+		run, err = a.StartRun(ctx, turn.NewRun{Input: "hi"})
+		return err
+	})
+	log := w.log("b")
+	for over := false; !over; time.Sleep(time.Millisecond) {
+		r, err := project.Find(t.Context(), log, run)
+		if err != nil {
+			t.Fatal(err)
+		}
+		over = r.End != ""
+	}
+	lag()
+	got := p.toEnd(run)
+	all := reference(t, w.log("b"), run, 0)
+	if gaps := judge(t, got, all); len(gaps) != 1 || got[0].line != string(all[0].Line) || last(got).line != string(all[len(all)-1].Line) {
+		t.Errorf("%d gaps; began with %s, ended with %s", len(gaps), got[0].line, last(got).line)
+	}
+}
+
+// a connection more than queue_limit frames behind for a whole second: less is no lag.
+func TestABurstThatIsReadWithinASecondMakesNoGap(t *testing.T) {
+	w := newWorld(t, settings{queue: 5})
+	r := w.lay(5, 10, "a")[0]
+	p := w.join("secret-all")
+	for range 20 {
+		r.stream(500, 10)
+	}
+	r.finish()
+	if got := p.toEnd(r.id); lines(got) != text(reference(t, r.log, r.id, 0)) {
+		t.Error("something was left out, or came twice")
+	}
+}
+
+// A replay is served whole, at the client's pace.
+func TestAReplayIsNeverCutHoweverSlowTheClient(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, settings{narrow: true, queue: 5})
+	r := w.lay(3000, 1000, "a")[0]
+	p := w.join("secret-all")
+	r.stream(100, 10)
+	lag()
+	lag()
+	r.finish()
+	if got := p.toEnd(r.id); lines(got) != text(reference(t, r.log, r.id, 0)) {
+		t.Error("something was left out, or came twice")
+	}
+}
+
+// next 0: none will, the session is gone.
+func TestARunWhoseSessionIsDeletedEndsAndSaysWhatIsLost(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, settings{narrow: true, queue: 50})
+	r := w.lay(3000, 1000, "a")[0]
+	p := w.join("secret-all")
+	p.of(protocol.TypeRunStarted)
+	time.Sleep(50 * time.Millisecond) // every buffer is full of the replay
+	if err := w.host.Delete(context.Background(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	all := p.until(func(f received) bool { return f.Type == protocol.TypeSessionDeleted })
+	if last(all).Payload.SessionID != "a" {
+		t.Errorf("deleted: %s", last(all).line)
+	}
+	rest := p.alive()
+	all = append(all, rest...)
+	frames := only(r.id, all)
+	if f := last(frames); f.Type != protocol.TypeRunGap || f.Payload.Next != 0 || f.Payload.Dropped <= 0 {
+		t.Errorf("ended with %s", f.line)
+	}
+	p.say(protocol.RunSubscribe{RunID: r.id})
+	p.refusal(protocol.CodeRunNotFound)
+}
+
+func TestTheNewestFrameIsFoundHoweverFarBack(t *testing.T) {
+	w := newWorld(t, settings{})
+	r := w.lay(3, 10, "a")[0]
+	newest := r.tip()
+	for range 2000 { // none of these makes a frame
+		r.append(encoded(t, "", noise()))
+	}
+	got, err := newestFrame(t.Context(), r.log, 2, r.tip())
+	if err != nil || got != newest {
+		t.Errorf("found %d, %v; want %d", got, err, newest)
+	}
+	if got, err := newestFrame(t.Context(), r.log, newest+1, r.tip()); err != nil || got != 0 {
+		t.Errorf("found %d, %v; want none", got, err)
+	}
+}
