@@ -18,6 +18,8 @@ import (
 	"hitchpost/server/follow"
 	"hitchpost/server/health"
 	"hitchpost/server/rest"
+	"hitchpost/server/runwire"
+	"hitchpost/server/sessions"
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
@@ -101,7 +103,8 @@ type server struct {
 	keys     *auth.Keyring
 	failures *auth.Failures // credentials that were wrong, on every wire
 	sockets  *agentsocket.Server
-	group    *wsconn.Group // every WebSocket connection, of every wire
+	group    *wsconn.Group // the agent sockets
+	wire     *runwire.Server
 	rest     *rest.Server
 	health   *health.Server
 	closing  sync.WaitGroup // what deleted sessions held open
@@ -115,7 +118,9 @@ func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listen
 	if s.failures, err = auth.NewFailures(s.o.Config.TrustedProxies); err != nil {
 		return err
 	}
-	s.mountWires(st, gate)
+	if err := s.mountWires(ctx, st, gate); err != nil {
+		return errors.Join(err, s.host.Drain(0))
+	}
 	defer s.host.Watch(s.changed)()
 	web := &http.Server{
 		Handler:           s.routes(),
@@ -155,7 +160,7 @@ func listen(web *http.Server, listener net.Listener, cfg *config.Config) error {
 }
 
 // mountWires makes the handlers of every surface.
-func (s *server) mountWires(st *store.Store, gate *auth.Gate) {
+func (s *server) mountWires(ctx context.Context, st *store.Store, gate *auth.Gate) (err error) {
 	cfg := s.o.Config
 	slots := follow.NewSlots(cfg.MaxConcurrentReplays)
 	s.group = wsconn.NewGroup(cfg.Heartbeat.Std())
@@ -163,6 +168,13 @@ func (s *server) mountWires(st *store.Store, gate *auth.Gate) {
 		Host: s.host, Keys: s.keys, Gate: gate, Group: s.group, Slots: slots,
 		LogID: st.LogID(), Limits: limits(cfg), Log: s.o.Log,
 	})
+	s.wire, err = runwire.New(ctx, runwire.Options{
+		Store: st, Host: s.host, Book: &sessions.Book{Store: st, Host: s.host}, Keys: s.keys, Gate: gate, Failures: s.failures,
+		Group: wsconn.NewGroup(cfg.Heartbeat.Std()), Slots: slots, Limits: wireLimits(cfg), Log: s.o.Log,
+	})
+	if err != nil {
+		return errors.Join(err, s.group.Shutdown(ctx))
+	}
 	s.rest = rest.New(rest.Options{
 		Store: st, Host: s.host, Keys: s.keys, Gate: gate, Failures: s.failures, Slots: slots,
 		Heartbeat: cfg.Heartbeat.Std(), Log: s.o.Log,
@@ -171,12 +183,13 @@ func (s *server) mountWires(st *store.Store, gate *auth.Gate) {
 		Store: st, Host: s.host, Slots: slots, Keys: s.keys, Gate: gate, Failures: s.failures,
 		Loopback: auth.Loopback(cfg.Listen), Draining: s.rest.Draining, Figures: s.figures(),
 	})
+	return nil
 }
 
 // figures are those of the wires.
 func (s *server) figures() map[string]func() int64 {
 	figures := map[string]func() int64{
-		"hitchpost_connections":  func() int64 { return int64(s.group.Len()) },
+		"hitchpost_connections":  func() int64 { return int64(s.group.Len() + s.wire.Group.Len()) },
 		"hitchpost_rest_streams": s.rest.Attached,
 	}
 	for hundred := 2; hundred <= 5; hundred++ {
@@ -197,6 +210,7 @@ func (s *server) changed(c turn.Change) {
 func (s *server) routes() http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/agents/", s.sockets)
+	mux.Handle("/ws", s.wire)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", s.health.Ready)
 	mux.HandleFunc("GET /metrics", s.health.Metrics)
@@ -226,6 +240,7 @@ func asWritten(api *rest.Server, next http.Handler) http.Handler {
 func (s *server) reload(next Reload) {
 	s.host.Reload(agents(next.Config, s.hands, s.o.Log))
 	s.sockets.SetLimits(limits(next.Config))
+	s.wire.SetLimits(wireLimits(next.Config))
 	if err := s.failures.SetProxies(next.Config.TrustedProxies); err != nil { // checked when it was read
 		s.o.Log.Error("trusted_proxies stay as they were", "err", err)
 	}
@@ -240,7 +255,9 @@ func (s *server) drain(web *http.Server, ended <-chan error) error {
 	ctx, done := context.WithTimeout(context.Background(), farewellTime)
 	defer done()
 	s.rest.Drain()
-	err := s.group.Shutdown(ctx)
+	wire := make(chan error, 1)
+	go func() { wire <- s.wire.Shutdown(ctx) }()
+	err := errors.Join(s.group.Shutdown(ctx), <-wire)
 	if late := web.Shutdown(ctx); late != nil { // answers under way; who takes none is cut
 		err = errors.Join(err, web.Close())
 	}

@@ -7,6 +7,7 @@ import (
 
 	"hitchpost/server/agentsocket"
 	"hitchpost/server/config"
+	"hitchpost/server/runwire"
 	"hitchpost/turn"
 	"hitchpost/turn/model"
 	"hitchpost/turn/model/anthropic"
@@ -27,6 +28,10 @@ const (
 
 func limits(cfg *config.Config) agentsocket.Limits {
 	return agentsocket.Limits{Replay: cfg.ReplayLimit, Queue: cfg.QueueLimit}
+}
+
+func wireLimits(cfg *config.Config) runwire.Limits {
+	return runwire.Limits{Replay: cfg.ReplayLimit, Queue: cfg.QueueLimit}
 }
 
 // agents makes the host's configuration.

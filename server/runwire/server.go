@@ -2,8 +2,10 @@ package runwire
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync/atomic"
+	"time"
 
 	"hitchpost/server/auth"
 	"hitchpost/server/follow"
@@ -49,8 +51,7 @@ func New(ctx context.Context, o Options) (*Server, error) {
 	s.SetLimits(o.Limits)
 	s.hub = newHub(s)
 	if err := s.hub.begin(ctx); err != nil {
-		s.hub.end()
-		return nil, err
+		return nil, errors.Join(err, s.Shutdown(ctx))
 	}
 	return s, nil
 }
@@ -58,11 +59,17 @@ func New(ctx context.Context, o Options) (*Server, error) {
 // SetLimits has what is streamed from now on bounded by l.
 func (s *Server) SetLimits(l Limits) { s.limits.Store(&l) }
 
+// lastWords is how long a client may take for what the logs still have for it when the
+// server goes.
+const lastWords = time.Second
+
 // Shutdown takes no frame any more, sends every connection what the logs have for it,
 // closes it with 1001, and returns when the last has ended. When ctx ends first, those
 // that are left are cut.
 func (s *Server) Shutdown(ctx context.Context) error {
-	s.hub.drain(ctx)
+	patience, done := context.WithTimeout(ctx, lastWords)
+	s.hub.drain(patience)
+	done()
 	err := s.Group.Shutdown(ctx)
 	s.hub.end()
 	return err
