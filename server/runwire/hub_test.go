@@ -1,0 +1,213 @@
+package runwire
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	"hitchpost/server/protocol"
+	"hitchpost/turn"
+)
+
+// Run wire: broadcast, unnumbered, to the owner's connections.
+func TestASessionIsAnnouncedRenamedPinnedAndDeletedToItsOwnerAlone(t *testing.T) {
+	w := newWorld(t, settings{})
+	p, other, narrow := w.join("secret-all"), w.join("secret-other"), w.join("secret-narrow")
+	w.create("a", "me")
+	if f := p.of(protocol.TypeSessionCreated); f.Seq != 0 || f.Payload.Session.ID != "a" || f.Payload.Session.Status != protocol.StatusIdle {
+		t.Errorf("created: %s", f.line)
+	}
+	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Rename(ctx, "Horses") })
+	if f := p.of(protocol.TypeSessionTitleUpdated); f.Payload.SessionID != "a" || f.Payload.Title != "Horses" || f.Seq != 0 {
+		t.Errorf("renamed: %s", f.line)
+	}
+	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.SetPinned(ctx, true) })
+	p.until(func(f received) bool { return f.Type == protocol.TypeSessionUpdated && f.Payload.Session.Pinned })
+	if err := w.host.Delete(context.Background(), "a"); err != nil {
+		t.Fatal(err)
+	}
+	if f := p.of(protocol.TypeSessionDeleted); f.Payload.SessionID != "a" || f.Seq != 0 {
+		t.Errorf("deleted: %s", f.line)
+	}
+	for _, silent := range []*peer{other, narrow} {
+		if heard := silent.alive(); len(heard) > 0 {
+			t.Errorf("heard %s", lines(heard))
+		}
+	}
+}
+
+// session.status: what the session does, the first that applies.
+func TestTheStatusOfASessionIsToldAsItChanges(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	p := w.join("secret-all")
+	status := func(want protocol.SessionStatus, pending int, live string) {
+		t.Helper()
+		all := p.until(func(f received) bool { return f.Type == protocol.TypeSessionStatus && f.Payload.Status == want })
+		f := last(all)
+		if !strings.Contains(f.line, fmt.Sprintf(`"pending_count":%d`, pending)) || strings.Contains(f.line, "live_run_id") != (live != "") || !strings.Contains(f.line, live) {
+			t.Errorf("%s: %s", want, f.line)
+		}
+	}
+	w.model.replies <- []string{wait, ask}
+	w.model.replies <- []string{wait}
+	run := p.start("a", "hi")
+	status(protocol.StatusRunning, 0, run)
+	w.model.resume <- struct{}{}
+	status(protocol.StatusRequiresAction, 1, run)
+	p.say(protocol.ToolApprove{ToolCallID: "c1"})
+	status(protocol.StatusRunning, 0, run)
+	p.say(protocol.RunCancel{RunID: run, Mode: protocol.ModeGraceful})
+	status(protocol.StatusStopping, 0, run)
+	w.model.resume <- struct{}{}
+	status(protocol.StatusIdle, 0, "")
+	w.model.replies <- []string{fail}
+	p.start("a", "hi")
+	status(protocol.StatusFailed, 0, "")
+	w.model.replies <- []string{wait}
+	run = p.start("a", "hi")
+	status(protocol.StatusRunning, 0, run)
+	w.restart()
+	p = w.join("secret-all")
+	if x := w.object("a"); x.Status != protocol.StatusResumable || x.LiveRunID != run {
+		t.Errorf("behind a restart: %+v", x)
+	}
+	p.say(protocol.RunCancel{RunID: run})
+	status(protocol.StatusIdle, 0, "")
+}
+
+func (w *world) object(session string) protocol.Session {
+	w.t.Helper()
+	token, _ := w.keys.Lookup("secret-all")
+	x, err := w.server.Book.Get(context.Background(), token, session)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return x
+}
+
+// session.branched, and that a title comes from the titler too.
+func TestABranchAndAFirstTitleAreTold(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	p := w.join("secret-all")
+	p.say(protocol.RunCreate{SessionID: "a", Input: "Feed the horse"})
+	all := p.until(func(f received) bool { return f.Type == protocol.TypeSessionTitleUpdated })
+	if got := last(all).Payload.Title; got != "Feed the horse" {
+		t.Errorf("titled %q", got)
+	}
+	var entries []string
+	for _, f := range all {
+		if f.Type == protocol.TypeRunEntry {
+			entries = append(entries, f.Payload.Entry.ID)
+		}
+	}
+	w.do("a", func(ctx context.Context, a *turn.Agent) error {
+		_, _, err := a.Branch(ctx, entries[0], false)
+		return err
+	})
+	f := p.of(protocol.TypeSessionBranched)
+	if want := fmt.Sprintf(`{"type":"session.branched","payload":{"session_id":"a","leaf":%q,"previous":%q}}`, entries[0], entries[1]); f.line != want {
+		t.Errorf("got %s, want %s", f.line, want)
+	}
+}
+
+// run.compaction is a hint; the checkpoint is an entry, unnumbered outside a run.
+func TestACompactionBetweenRunsIsToldAndItsCheckpointIsAnEntry(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	p := w.join("secret-all")
+	w.model.replies <- []string{strings.Repeat("long ", 500)}
+	p.toEnd(p.start("a", strings.Repeat("tell ", 500)))
+	w.model.replies <- []string{wait, "short"}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		w.do("a", func(ctx context.Context, a *turn.Agent) error { _, err := a.Compact(ctx); return err })
+	}()
+	<-w.model.reached
+	if f := p.of(protocol.TypeRunCompaction); f.Payload.Phase != protocol.PhaseStarted || f.Payload.SessionID != "a" || f.Payload.RunID != "" || f.Seq != 0 {
+		t.Errorf("begun: %s", f.line)
+	}
+	w.model.resume <- struct{}{}
+	<-done
+	var phase, entry bool
+	p.until(func(f received) bool {
+		phase = phase || f.Payload.Phase == protocol.PhaseFinished
+		if f.Type == protocol.TypeRunEntry {
+			entry = true
+			if f.Seq != 0 || f.Payload.RunID != "" || f.Payload.SessionID != "a" || f.Payload.Entry.Kind != "compaction" {
+				t.Errorf("checkpoint: %s", f.line)
+			}
+		}
+		return phase && entry
+	})
+}
+
+// A fork is a session that was created; what closes its cut turn are entries outside a run.
+func TestAForkIsToldAsASessionAndNoneOfItsRunsIsHeardAgain(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	p := w.join("secret-all")
+	w.model.replies <- []string{"x", ask}
+	run := p.start("a", "hi")
+	p.of(protocol.TypeRunInterrupted)
+	if _, err := w.host.Fork(context.Background(), "a", turn.ForkPoint{}, "b"); err != nil {
+		t.Fatal(err)
+	}
+	all := p.until(func(f received) bool {
+		return f.Type == protocol.TypeRunEntry && f.Payload.SessionID == "b" && f.Payload.Entry.Kind == "annotation"
+	})
+	created := 0
+	for _, f := range all {
+		if f.Payload.Session.ID == "b" {
+			created++
+		}
+		if f.Payload.RunID != "" && f.Payload.SessionID == "b" || f.Seq != 0 && f.Payload.SessionID == "b" {
+			t.Errorf("of the fork: %s", f.line)
+		}
+	}
+	if created != 1 {
+		t.Errorf("told %d times of the fork", created)
+	}
+	for _, f := range w.join("secret-all").alive() {
+		if f.Payload.SessionID == "b" && f.Payload.RunID != "" || f.Payload.RunID != "" && f.Payload.RunID != run {
+			t.Errorf("attached: %s", f.line)
+		}
+	}
+}
+
+// Unnumbered frames may be coalesced to the newest of a session.
+func TestASlowClientIsToldTheNewestOfASession(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, settings{narrow: true})
+	blocker := w.lay(5, 10, "blocker")[0]
+	w.create("a", "me")
+	p := w.join("secret-all")
+	p.until(func(f received) bool { return f.Seq == blocker.tip() })
+	p.say(protocol.RunSubscribe{RunID: blocker.id})
+	blocker.stream(3000, 1000)
+	for i := range 200 {
+		w.do("a", func(ctx context.Context, a *turn.Agent) error {
+			return a.Rename(ctx, fmt.Sprintf("%03d %s", i, strings.Repeat("x", 60)))
+		})
+	}
+	blocker.finish()
+	titles := 0
+	all := p.until(func(f received) bool {
+		if f.Type == protocol.TypeSessionTitleUpdated {
+			titles++
+		}
+		return ended(blocker.id)(f)
+	})
+	newest := ""
+	for _, f := range append(all, p.alive()...) {
+		if f.Type == protocol.TypeSessionTitleUpdated {
+			newest = f.Payload.Title
+		}
+	}
+	if titles > 150 || !strings.HasPrefix(newest, "199") {
+		t.Errorf("%d titles, the newest %q", titles, newest)
+	}
+}
