@@ -183,3 +183,12 @@ func TestAShortReplayIsNotHeldUpByALongOne(t *testing.T) {
 		t.Error("the long run is not what its log says")
 	}
 }
+
+// count replays a run and returns its number of frames.
+func (p *peer) count(run string) (n int) {
+	p.t.Helper()
+	for range strings.SplitSeq(p.replay(run, 0), "\n") {
+		n++
+	}
+	return n
+}
