@@ -55,8 +55,9 @@ func judge(t *testing.T, got []received, all []project.Frame) (gaps []received) 
 	return gaps
 }
 
-// lag lets a second pass in which a client reads nothing.
-func lag() { time.Sleep(follow.LagPatience + 300*time.Millisecond) }
+// lag lets a client read nothing for so long that it is surely found out: one that was
+// near once more is given another second.
+func lag() { time.Sleep(2*follow.LagPatience + 300*time.Millisecond) }
 
 // run.gap: dropped for it alone, announced in band, and it goes on with the newest frame.
 func TestAClientThatReadsNothingIsToldEachHoleAndFetchesIt(t *testing.T) {

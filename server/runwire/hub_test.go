@@ -93,9 +93,16 @@ func TestABranchAndAFirstTitleAreTold(t *testing.T) {
 	w.create("a", "me")
 	p := w.join("secret-all")
 	p.say(protocol.RunCreate{SessionID: "a", Input: "Feed the horse"})
-	all := p.until(func(f received) bool { return f.Type == protocol.TypeSessionTitleUpdated })
-	if got := last(all).Payload.Title; got != "Feed the horse" {
-		t.Errorf("titled %q", got)
+	title, over := "", false
+	all := p.until(func(f received) bool {
+		if f.Type == protocol.TypeSessionTitleUpdated {
+			title = f.Payload.Title
+		}
+		over = over || f.Type == protocol.TypeRunOutput
+		return over && title != ""
+	})
+	if title != "Feed the horse" {
+		t.Errorf("titled %q", title)
 	}
 	var entries []string
 	for _, f := range all {
