@@ -19,6 +19,8 @@ import (
 
 // One session, driven over the agent socket and the run wire at once: what each of
 // them is sent is the log, whoever did what.
+//
+// guarantees 2 and 9
 func TestASessionDrivenOverBothWiresAtOnceStaysOne(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")

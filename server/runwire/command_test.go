@@ -31,6 +31,8 @@ func kinds(all []received) (out []string) {
 func last(all []received) received { return all[len(all)-1] }
 
 // Run wire, run.create.
+//
+// guarantee 5
 func TestRunCreateStartsARunAndIsRefusedByName(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -206,6 +208,7 @@ func TestRunCancelStopsARunWhateverItIsAt(t *testing.T) {
 	}
 }
 
+// guarantee 1
 func TestRunCancelOfAnUnknownOrForeignRunIsRefusedTheSame(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -351,6 +354,8 @@ func TestAVerdictIsRefusedWhereItsCallIsUnknownForeignOrAmbiguous(t *testing.T) 
 }
 
 // Server spec: without the verb, forbidden, and the connection stays.
+//
+// guarantee 5
 func TestATokenWithoutTheVerbIsForbidden(t *testing.T) {
 	w := newWorld(t, settings{})
 	for secret, frames := range map[string][]protocol.ClientPayload{

@@ -29,7 +29,7 @@
 //     of each kind the newest of a session is never lost to a connection that lives.
 //  7. A connection costs the same however many sessions rest: it holds nothing for them.
 //     A stream exists while its run is open or replayed. At most maxReplays of a
-//     connection's streams replay at a time; all log reads go through the slots.
+//     connection's streams replay at a time, and whoever reads a run's events takes a slot.
 //  8. Sources of frames have their turns, a quantum each: no run starves another.
 //  9. Neither a log's writer nor an agent waits for a connection.
 //  10. A token that is withdrawn or reaches other sessions ends its connections at once,

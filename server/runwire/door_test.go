@@ -144,6 +144,8 @@ func TestTheEleventhWrongTokenIsRefusedBeforeTheUpgradeAndARightOneCostsNothing(
 }
 
 // Reliability: revoking a token works at once, also when idle.
+//
+// guarantee 10
 func TestAWithdrawnOrNarrowedTokenEndsItsConnectionsAlsoIdleOnes(t *testing.T) {
 	for name, replace := range map[string]func([]*auth.Token) []*auth.Token{
 		"revoked": func(all []*auth.Token) []*auth.Token { return all[1:] },
@@ -168,6 +170,8 @@ func TestAWithdrawnOrNarrowedTokenEndsItsConnectionsAlsoIdleOnes(t *testing.T) {
 }
 
 // Server spec: verbs taken from a token are missing from the next frame on.
+//
+// guarantee 5
 func TestAVerbThatIsTakenAwayIsMissingFromTheNextFrameOn(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -182,6 +186,8 @@ func TestAVerbThatIsTakenAwayIsMissingFromTheNextFrameOn(t *testing.T) {
 }
 
 // Run wire, Connection: a token that lists agents reaches only those.
+//
+// guarantee 1
 func TestATokenThatListsSessionsHearsOnlyThose(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("narrow-1", "me")
@@ -254,6 +260,8 @@ func TestAFrameOverOneMiBCloses1009(t *testing.T) {
 }
 
 // Run wire, Connection: shutdown, persisted frames first, then 1001.
+//
+// guarantee 10
 func TestShutdownSendsWhatIsPersistedAndThen1001(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")

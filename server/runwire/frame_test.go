@@ -46,6 +46,8 @@ var badFrames = []struct{ text, message string }{
 }
 
 // Run wire: malformed or unknown frame: run.error{code:"bad_frame"}, stay open.
+//
+// guarantee 5
 func TestABadFrameIsAnsweredByOneRefusalAndTheConnectionStays(t *testing.T) {
 	w := newWorld(t, settings{})
 	p := w.join("secret-all")

@@ -60,16 +60,20 @@ func judge(t *testing.T, got []received, all []project.Frame) (gaps []received) 
 func lag() { time.Sleep(2*follow.LagPatience + 300*time.Millisecond) }
 
 // run.gap: dropped for it alone, announced in band, and it goes on with the newest frame.
+//
+// guarantee 4
 func TestAClientThatReadsNothingIsToldEachHoleAndFetchesIt(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, settings{narrow: true, queue: 50})
 	r := w.lay(5, 10, "a")[0]
-	slow, quick := w.join("secret-all"), w.join("secret-all")
+	slow := w.join("secret-all")
+	w.set.narrow = false
+	quick := w.join("secret-all")
 	seen := make(chan []received, 1)
 	go func() { seen <- quick.until(ended(r.id)) }()
 	var got []received
 	for range 2 {
-		r.stream(2000, 1000)
+		r.stream(2000, 400)
 		lag()
 		newest := r.tip()
 		got = append(got, slow.until(func(f received) bool { return f.Seq == newest })...)
@@ -95,6 +99,8 @@ func TestAClientThatReadsNothingIsToldEachHoleAndFetchesIt(t *testing.T) {
 }
 
 // The end of a run is never dropped, nor its start, however far behind the client is.
+//
+// guarantee 4
 func TestRunStartedAndTheTerminalFrameAreNeverDropped(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, settings{narrow: true, queue: 50})
@@ -126,6 +132,8 @@ func TestRunStartedAndTheTerminalFrameAreNeverDropped(t *testing.T) {
 }
 
 // a connection more than queue_limit frames behind for a whole second: less is no lag.
+//
+// guarantee 4
 func TestABurstThatIsReadWithinASecondMakesNoGap(t *testing.T) {
 	w := newWorld(t, settings{queue: 5})
 	r := w.lay(5, 10, "a")[0]
@@ -140,6 +148,8 @@ func TestABurstThatIsReadWithinASecondMakesNoGap(t *testing.T) {
 }
 
 // A replay is served whole, at the client's pace.
+//
+// guarantee 3
 func TestAReplayIsNeverCutHoweverSlowTheClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, settings{narrow: true, queue: 5})
@@ -155,6 +165,8 @@ func TestAReplayIsNeverCutHoweverSlowTheClient(t *testing.T) {
 }
 
 // next 0: none will, the session is gone.
+//
+// guarantee 4
 func TestARunWhoseSessionIsDeletedEndsAndSaysWhatIsLost(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, settings{narrow: true, queue: 50})

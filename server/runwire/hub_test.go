@@ -11,6 +11,8 @@ import (
 )
 
 // Run wire: broadcast, unnumbered, to the owner's connections.
+//
+// guarantee 6
 func TestASessionIsAnnouncedRenamedPinnedAndDeletedToItsOwnerAlone(t *testing.T) {
 	w := newWorld(t, settings{})
 	p, other, narrow := w.join("secret-all"), w.join("secret-other"), w.join("secret-narrow")
@@ -38,6 +40,8 @@ func TestASessionIsAnnouncedRenamedPinnedAndDeletedToItsOwnerAlone(t *testing.T)
 }
 
 // session.status: what the session does, the first that applies.
+//
+// guarantee 6
 func TestTheStatusOfASessionIsToldAsItChanges(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -153,6 +157,8 @@ func TestACompactionBetweenRunsIsToldAndItsCheckpointIsAnEntry(t *testing.T) {
 }
 
 // A fork is a session that was created; what closes its cut turn are entries outside a run.
+//
+// guarantee 1
 func TestAForkIsToldAsASessionAndNoneOfItsRunsIsHeardAgain(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -186,6 +192,8 @@ func TestAForkIsToldAsASessionAndNoneOfItsRunsIsHeardAgain(t *testing.T) {
 }
 
 // Unnumbered frames may be coalesced to the newest of a session.
+//
+// guarantee 6
 func TestASlowClientIsToldTheNewestOfASession(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, settings{narrow: true})

@@ -11,6 +11,8 @@ import (
 )
 
 // Run wire, Connection: every run of every session of its owner, nobody else's, ever.
+//
+// guarantee 1
 func TestEveryConnectionOfTheOwnerSeesEverythingOnceAndNobodyElseAnything(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -32,6 +34,8 @@ func TestEveryConnectionOfTheOwnerSeesEverythingOnceAndNobodyElseAnything(t *tes
 }
 
 // now and later, whoever started it: over the other wire, or another connection.
+//
+// guarantee 1
 func TestARunThatAnotherDoorStartedIsHeard(t *testing.T) {
 	w := newWorld(t, settings{})
 	p := w.join("secret-all")
@@ -51,6 +55,8 @@ func TestARunThatAnotherDoorStartedIsHeard(t *testing.T) {
 }
 
 // open turns, parked ones too, are attached at once from their turn/start.
+//
+// guarantee 1
 func TestAConnectionIsAttachedToWhatIsOpenFromItsStart(t *testing.T) {
 	w := newWorld(t, settings{})
 	first := w.join("secret-all")
@@ -91,6 +97,8 @@ func TestAConnectionIsAttachedToWhatIsOpenFromItsStart(t *testing.T) {
 }
 
 // more than replay_limit events: run.started, a run.gap, then the newest window.
+//
+// guarantee 1
 func TestAnOpenRunLongerThanTheReplayLimitIsAttachedByItsNewestWindow(t *testing.T) {
 	for _, c := range []struct {
 		pieces int
@@ -150,6 +158,8 @@ func TestADroppedConnectionNeverCancelsARun(t *testing.T) {
 }
 
 // Streams exist only while a run is open or a replay goes on.
+//
+// guarantee 7
 func TestAnIdleConnectionHoldsNoStreamAndNoLog(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")

@@ -1,6 +1,7 @@
 package runwire
 
 import (
+	"slices"
 	"sync"
 
 	"hitchpost/server/protocol"
@@ -65,9 +66,10 @@ func (o *outbox) dropEntry() {
 	if o.entries < maxEntries {
 		return
 	}
-	for _, key := range o.order {
-		if _, waits := o.lines[key]; waits && key.typ == protocol.TypeRunEntry {
+	for i, key := range o.order {
+		if key.typ == protocol.TypeRunEntry {
 			delete(o.lines, key)
+			o.order = slices.Delete(o.order, i, i+1)
 			o.entries--
 			return
 		}

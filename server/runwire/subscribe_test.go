@@ -30,6 +30,8 @@ func (p *peer) replay(run string, from int64) string {
 }
 
 // With the log as buffer every cursor of a known run can be served exactly.
+//
+// guarantees 2 and 3
 func TestEveryCursorOfAFinishedRunIsServedExactlyTheRestAlsoAfterARestart(t *testing.T) {
 	w := newWorld(t, settings{})
 	r := w.lay(2000, 10, "a")[0]
@@ -67,6 +69,8 @@ func TestEveryCursorOfAFinishedRunIsServedExactlyTheRestAlsoAfterARestart(t *tes
 }
 
 // A connection that subscribes behind run.started and never had it gets it first, once.
+//
+// guarantee 2
 func TestRunStartedComesFirstOnAConnectionThatNeverHadIt(t *testing.T) {
 	w := newWorld(t, settings{})
 	r := w.lay(100, 10, "a")[0]
@@ -87,6 +91,8 @@ func TestRunStartedComesFirstOnAConnectionThatNeverHadIt(t *testing.T) {
 }
 
 // run.subscribe replaces this connection's stream of that run.
+//
+// guarantee 3
 func TestSubscribingAgainWhileItStreamsNeverSkipsAndRepeatsOnlyWhatWasAskedFor(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -131,6 +137,7 @@ func TestSubscribingAgainWhileItStreamsNeverSkipsAndRepeatsOnlyWhatWasAskedFor(t
 	}
 }
 
+// guarantee 3
 func TestSubscribingToALiveRunGoesOnWithItLive(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
@@ -150,6 +157,8 @@ func TestSubscribingToALiveRunGoesOnWithItLive(t *testing.T) {
 }
 
 // No run starves another, and many replays at once are all served.
+//
+// guarantees 7 and 8
 func TestAShortReplayIsNotHeldUpByALongOne(t *testing.T) {
 	w := newWorld(t, settings{})
 	var names []string
