@@ -177,14 +177,15 @@ func TestARunWhoseSessionIsDeletedEndsAndSaysWhatIsLost(t *testing.T) {
 	if err := w.host.Delete(context.Background(), "a"); err != nil {
 		t.Fatal(err)
 	}
-	all := p.until(func(f received) bool { return f.Type == protocol.TypeSessionDeleted })
-	if last(all).Payload.SessionID != "a" {
-		t.Errorf("deleted: %s", last(all).line)
-	}
-	rest := p.alive()
-	all = append(all, rest...)
+	var deleted, ended bool
+	all := p.until(func(f received) bool {
+		deleted = deleted || f.Type == protocol.TypeSessionDeleted && f.Payload.SessionID == "a"
+		ended = ended || f.Type == protocol.TypeRunGap && f.Payload.Next == 0
+		return deleted && ended
+	})
+	all = append(all, p.alive()...)
 	frames := only(r.id, all)
-	if f := last(frames); f.Type != protocol.TypeRunGap || f.Payload.Next != 0 || f.Payload.Dropped <= 0 {
+	if f := last(frames); f.Type != protocol.TypeRunGap || f.Payload.Dropped <= 0 || f.Payload.LastGood != frames[len(frames)-2].Seq {
 		t.Errorf("ended with %s", f.line)
 	}
 	p.say(protocol.RunSubscribe{RunID: r.id})

@@ -46,39 +46,42 @@ func TestTheStatusOfASessionIsToldAsItChanges(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	status := func(want protocol.SessionStatus, pending int, live string) {
+	// status waits for a status, and returns the run it names. Broadcasts have no order
+	// among the frames of runs.
+	status := func(want protocol.SessionStatus, pending int, live bool) string {
 		t.Helper()
-		all := p.until(func(f received) bool { return f.Type == protocol.TypeSessionStatus && f.Payload.Status == want })
-		f := last(all)
-		if !strings.Contains(f.line, fmt.Sprintf(`"pending_count":%d`, pending)) || strings.Contains(f.line, "live_run_id") != (live != "") || !strings.Contains(f.line, live) {
+		f := last(p.until(func(f received) bool { return f.Type == protocol.TypeSessionStatus && f.Payload.Status == want }))
+		if !strings.Contains(f.line, fmt.Sprintf(`"pending_count":%d`, pending)) || (f.Payload.LiveRunID != "") != live {
 			t.Errorf("%s: %s", want, f.line)
 		}
+		return f.Payload.LiveRunID
 	}
+	create := func() { p.say(protocol.RunCreate{SessionID: "a", Input: "hi"}) }
 	w.model.replies <- []string{wait, ask}
 	w.model.replies <- []string{wait}
-	run := p.start("a", "hi")
-	status(protocol.StatusRunning, 0, run)
+	create()
+	run := status(protocol.StatusRunning, 0, true)
 	w.model.resume <- struct{}{}
-	status(protocol.StatusRequiresAction, 1, run)
+	status(protocol.StatusRequiresAction, 1, true)
 	p.say(protocol.ToolApprove{ToolCallID: "c1"})
-	status(protocol.StatusRunning, 0, run)
+	status(protocol.StatusRunning, 0, true)
 	p.say(protocol.RunCancel{RunID: run, Mode: protocol.ModeGraceful})
-	status(protocol.StatusStopping, 0, run)
+	status(protocol.StatusStopping, 0, true)
 	w.model.resume <- struct{}{}
-	status(protocol.StatusIdle, 0, "")
+	status(protocol.StatusIdle, 0, false)
 	w.model.replies <- []string{fail}
-	p.start("a", "hi")
-	status(protocol.StatusFailed, 0, "")
+	create()
+	status(protocol.StatusFailed, 0, false)
 	w.model.replies <- []string{wait}
-	run = p.start("a", "hi")
-	status(protocol.StatusRunning, 0, run)
+	create()
+	run = status(protocol.StatusRunning, 0, true)
 	w.restart()
 	p = w.join("secret-all")
 	if x := w.object("a"); x.Status != protocol.StatusResumable || x.LiveRunID != run {
 		t.Errorf("behind a restart: %+v", x)
 	}
 	p.say(protocol.RunCancel{RunID: run})
-	status(protocol.StatusIdle, 0, "")
+	status(protocol.StatusIdle, 0, false)
 }
 
 func (w *world) object(session string) protocol.Session {

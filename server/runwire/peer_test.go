@@ -91,6 +91,7 @@ type received struct {
 	Payload struct {
 		RunID     string `json:"run_id"`
 		SessionID string `json:"session_id"`
+		LiveRunID string `json:"live_run_id"`
 		Code      protocol.Code
 		Message   string
 		Reason    string
