@@ -17,5 +17,6 @@
 //  4. A Reader whose client has not reached the tail, and shown it after a long replay,
 //     is never lagged. One whose client has, and is then more than its bound behind for
 //     a whole LagPatience, is, also while its owner is blocked in a write.
+//     A Reader that is live from the start (FollowLive) counts as such a one at once.
 //  5. After Close returns nothing of the Reader runs.
 package follow

@@ -263,6 +263,20 @@ func TestOnlyALiveReaderThatIsBehindForAWholeSecondIsLagged(t *testing.T) {
 				t.Error("not lagged although it was behind all along")
 			}
 		},
+		"a reader that is live from the start": func(t *testing.T, f *fixture) {
+			f.fill(10, 10)
+			r := &reader{Reader: NewSlots(1).FollowLive(f.log, 1, 5, func() {})}
+			defer r.Close()
+			if r.AtTail() {
+				t.Error("at the tail with ten events to hand on")
+			}
+			if lagged(r, most) {
+				t.Error("lagged before a second had passed")
+			}
+			if !lagged(r, 2*time.Millisecond) {
+				t.Error("not lagged after a second")
+			}
+		},
 		"a replay": func(t *testing.T, f *fixture) {
 			f.fill(700, 10)
 			r := f.follow(NewSlots(1), 1, 5)

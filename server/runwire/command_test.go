@@ -2,12 +2,8 @@ package runwire
 
 import (
 	"context"
-	"database/sql"
 	"strings"
 	"testing"
-	"time"
-
-	_ "modernc.org/sqlite"
 
 	"hitchpost/server/protocol"
 	"hitchpost/turn"
@@ -385,21 +381,4 @@ func TestARunThatCannotBeWrittenIsRefusedAsPersistError(t *testing.T) {
 	w.sql(`DROP TRIGGER full`)
 	w.sql(`DROP TRIGGER full2`)
 	p.toEnd(p.start("a", "hi"))
-}
-
-// sql runs a statement on the file, beside the server.
-func (w *world) sql(statement string) {
-	w.t.Helper()
-	db, err := sql.Open("sqlite", "file:"+w.path+"?_pragma=busy_timeout(5000)")
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	defer db.Close()
-	for range 50 {
-		if _, err = db.Exec(statement); err == nil {
-			return
-		}
-		time.Sleep(10 * time.Millisecond)
-	}
-	w.t.Fatal(err)
 }

@@ -2,6 +2,7 @@ package runwire
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"log/slog"
 	"net"
@@ -10,6 +11,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	_ "modernc.org/sqlite"
 
 	"hitchpost/server/agentsocket"
 	"hitchpost/server/auth"
@@ -273,4 +276,21 @@ func (s *script) Stream(ctx context.Context, _ model.Request, emit func(model.De
 		}
 	}
 	return reply, ctx.Err()
+}
+
+// sql runs a statement on the file, beside the server.
+func (w *world) sql(statement string) {
+	w.t.Helper()
+	db, err := sql.Open("sqlite", "file:"+w.path+"?_pragma=busy_timeout(5000)")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer db.Close()
+	for range 50 {
+		if _, err = db.Exec(statement); err == nil {
+			return
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	w.t.Fatal(err)
 }
