@@ -210,6 +210,7 @@ func (c *conn) drain() {
 func (c *conn) Ended(cause *wsconn.Cause) {
 	defer close(c.gone)
 	c.late.Stop()
+	c.cancel()
 	if c.token == nil {
 		return
 	}
@@ -221,7 +222,6 @@ func (c *conn) Ended(cause *wsconn.Cause) {
 	streams := c.streams
 	c.streams, c.ready, c.urgent, c.waiting = nil, nil, nil, nil
 	c.q.Unlock()
-	c.cancel()
 	c.work.Wait()
 	for _, s := range streams {
 		s.close()

@@ -2,8 +2,10 @@ package runwire
 
 import (
 	"context"
+	"slices"
 
 	"hitchpost/server/protocol"
+	"hitchpost/store"
 )
 
 // maxReplays is how many runs one connection replays at a time. Each holds a page or two
@@ -35,7 +37,7 @@ func (c *conn) subscribe(ctx context.Context, f protocol.RunSubscribe) error {
 		c.drop(old)
 	}
 	if next != nil {
-		c.open(next, false)
+		c.open(next, tip-f.FromSeq <= store.PageEvents) // what is nearly there waits for no replay
 	}
 	return nil
 }
@@ -102,6 +104,8 @@ func (c *conn) drop(s *stream) {
 	if c.streams[s.run] == s {
 		delete(c.streams, s.run)
 	}
+	is := func(other *stream) bool { return other == s }
+	c.urgent, c.waiting = slices.DeleteFunc(c.urgent, is), slices.DeleteFunc(c.waiting, is)
 	c.replayed(s)
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"hitchpost/server/protocol"
 )
@@ -200,4 +201,45 @@ func (p *peer) count(run string) (n int) {
 		n++
 	}
 	return n
+}
+
+// However often a client that reads nothing asks, it waits once for each run.
+//
+// guarantee 7
+func TestSubscribesOfAClientThatReadsNothingDoNotPileUp(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, settings{narrow: true})
+	var names []string
+	for i := range maxReplays + 1 {
+		names = append(names, fmt.Sprint("long-", i))
+	}
+	runs := w.lay(2000, 500, names...)
+	for _, r := range runs {
+		r.finish()
+	}
+	w.restart()
+	p := w.join("secret-all")
+	for _, r := range runs {
+		p.say(protocol.RunSubscribe{RunID: r.id})
+	}
+	for range 200 {
+		p.say(protocol.RunSubscribe{RunID: runs[maxReplays].id, FromSeq: 5})
+	}
+	c := w.only()
+	most, opened := 0, 0
+	for deadline := time.Now().Add(time.Second); time.Now().Before(deadline); time.Sleep(time.Millisecond) {
+		c.q.Lock()
+		most, opened = max(most, len(c.waiting)), max(opened, c.replays)
+		c.q.Unlock()
+	}
+	if most > len(runs) || opened > maxReplays {
+		t.Errorf("%d streams waited to be opened, %d replayed", most, opened)
+	}
+	over := 0
+	p.until(func(f received) bool {
+		if f.Seq != 0 && f.Type.Terminal() {
+			over++
+		}
+		return over == len(runs)
+	})
 }
