@@ -196,3 +196,39 @@ func (w *world) only() *conn {
 	w.t.Fatal("nobody is connected")
 	return nil
 }
+
+// Bug report A10: approvals survive a restart, twice, and are decided over this wire.
+func TestACallThatWaitsStandsBehindARestartAndIsDecidedOnce(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	p := w.join("secret-all")
+	w.model.replies <- []string{ask, ask2}
+	run := p.start("a", "hi")
+	p.of(protocol.TypeRunInterrupted)
+	for range 2 {
+		w.restart()
+		p = w.join("secret-all")
+		f := p.of(protocol.TypeRunInterrupted)
+		if f.Payload.RunID != run || f.Payload.Pending[0].ToolCallID != "c1" {
+			t.Fatalf("behind a restart stands %s", f.line)
+		}
+		if x := w.object("a"); x.Status != protocol.StatusRequiresAction || x.PendingCount != 1 {
+			t.Errorf("the session says %+v", x)
+		}
+	}
+	two := w.join("secret-all")
+	two.of(protocol.TypeRunInterrupted)
+	for _, p := range []*peer{p, two} { // both at once: the first verdict wins
+		p.say(protocol.ToolApprove{ToolCallID: "c1", RunID: run})
+	}
+	for _, p := range []*peer{p, two} {
+		p.until(func(f received) bool {
+			return len(f.Payload.Pending) > 0 && f.Payload.Pending[0].ToolCallID == "c2" && f.Seq > 0
+		})
+	}
+	p.say(protocol.ToolApprove{ToolCallID: "c2", RunID: run})
+	all := p.toEnd(run)
+	if got, want := lines(all), text(reference(t, w.log("a"), run, 0)); last(all).Type != protocol.TypeRunOutput || !strings.HasSuffix(want, last(all).line+"\n") {
+		t.Errorf("ended with\n%s\nof\n%s", got, want)
+	}
+}
