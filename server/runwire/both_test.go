@@ -14,8 +14,123 @@ import (
 	"github.com/coder/websocket"
 
 	"hitchpost/server/protocol"
+	"hitchpost/turn"
 	"hitchpost/turn/event"
 )
+
+// drive drives one session over both wires at once, and keeps what they send.
+type drive struct {
+	*world
+	eye, hand *peer           // on the run wire: one that watches and approves, one that acts
+	agent     *websocket.Conn // on the agent socket, all of it
+	stop      chan struct{}
+	handled   chan struct{} // has an element a wire once its acts are through
+	frames    []received
+	events    []string
+}
+
+// barrier is a frame that is refused, so its answer stands behind what came before it.
+const barrier = `{"type":"barrier"}`
+
+// watch keeps the frames of the run wire until the session is called the end and no run
+// is open, and approves what waits.
+func (d *drive) watch() {
+	open, over := map[string]bool{}, false
+	for !over || len(open) > 0 {
+		f, err := d.eye.read()
+		if err != nil {
+			return
+		}
+		if f.Type == protocol.TypeRunError && f.Seq == 0 {
+			continue // the other wire was first
+		}
+		d.frames = append(d.frames, f)
+		over = over || f.Payload.Title == theEnd
+		if f.Seq != 0 {
+			open[f.Payload.RunID] = true
+		}
+		if f.Seq != 0 && f.Type.Terminal() {
+			delete(open, f.Payload.RunID)
+		}
+		for _, call := range f.Payload.Pending {
+			d.eye.say(protocol.ToolApprove{ToolCallID: call.ToolCallID, RunID: f.Payload.RunID})
+		}
+	}
+}
+
+const theEnd = "the end"
+
+// tail does the same over the agent socket.
+func (d *drive) tail() {
+	for {
+		_, line, err := d.agent.Read(context.Background())
+		if err != nil {
+			return
+		}
+		var e struct {
+			Type    event.Type
+			Payload struct {
+				CallID string `json:"call_id"`
+				Title  string
+			}
+		}
+		json.Unmarshal(line, &e)
+		switch {
+		case strings.HasPrefix(string(line), `{"id"`):
+			d.events = append(d.events, string(line))
+		case strings.Contains(string(line), "barrier"):
+			d.handled <- struct{}{}
+		}
+		if e.Type == event.ApprovalRequestedType {
+			d.write(fmt.Sprintf(`{"type":"approve","call_id":%q}`, e.Payload.CallID))
+		}
+		if e.Payload.Title == theEnd {
+			return
+		}
+	}
+}
+
+func (d *drive) write(frame string) {
+	d.agent.Write(context.Background(), websocket.MessageText, []byte(frame))
+}
+
+// act does something every few milliseconds until it is told to stop.
+func (d *drive) act(do func(i int)) {
+	for i := 0; ; i++ {
+		select {
+		case <-d.stop:
+			return
+		case <-time.After(time.Duration(rand.IntN(15)) * time.Millisecond):
+			do(i)
+		}
+	}
+}
+
+func (d *drive) actOnTheRunWire() {
+	d.act(func(i int) {
+		d.hand.say(protocol.RunCreate{SessionID: "a", Input: fmt.Sprintf("over the run wire %d", i)})
+		run := d.object("a").LiveRunID
+		if run == "" {
+			return
+		}
+		d.hand.say(protocol.RunInject{RunID: run, Queue: []protocol.Queue{"steer", "next_turn", "follow_up"}[i%3], Input: "and"})
+		if i%7 == 0 {
+			d.hand.say(protocol.RunCancel{RunID: run, Mode: protocol.Mode([]string{"", "graceful"}[i%2])})
+		}
+	})
+	d.hand.send(barrier)
+}
+
+func (d *drive) actOnTheAgentSocket() {
+	d.act(func(i int) {
+		frame := fmt.Sprintf(`{"type":"inject","text":"over the agent socket %d","wake":true}`, i)
+		if i%9 == 8 {
+			frame = `{"type":"cancel"}`
+		}
+		d.write(frame)
+	})
+	d.write(barrier)
+}
 
 // One session, driven over the agent socket and the run wire at once: what each of
 // them is sent is the log, whoever did what.
@@ -34,117 +149,28 @@ func TestASessionDrivenOverBothWiresAtOnceStaysOne(t *testing.T) {
 		}
 		w.model.replies <- reply
 	}
-	eye, hand := w.join("secret-all"), w.join("secret-all")
-	agent := w.agentSocket("a")
-	stop := make(chan struct{})
-	handled := make(chan struct{}, 2) // all frames of a driver
-	var heard []received
-	var readers, drivers sync.WaitGroup
-	readers.Go(func() { // approves what it sees, over the run wire
-		open, over := map[string]bool{}, false
-		for !over || len(open) > 0 {
-			f, err := eye.read()
-			if err != nil {
-				return
-			}
-			if f.Type == protocol.TypeRunError && f.Seq == 0 {
-				continue // the other wire was first
-			}
-			heard = append(heard, f)
-			over = over || f.Payload.Title == "the end"
-			if f.Seq != 0 {
-				open[f.Payload.RunID] = true
-			}
-			if f.Seq != 0 && f.Type.Terminal() {
-				delete(open, f.Payload.RunID)
-			}
-			for _, call := range f.Payload.Pending {
-				eye.say(protocol.ToolApprove{ToolCallID: call.ToolCallID, RunID: f.Payload.RunID})
-			}
-		}
+	d := &drive{
+		world: w, eye: w.join("secret-all"), hand: w.join("secret-all"), agent: w.agentSocket("a"),
+		stop: make(chan struct{}), handled: make(chan struct{}, 2),
+	}
+	var all sync.WaitGroup
+	all.Go(d.watch)
+	all.Go(d.tail)
+	all.Go(func() {
+		d.hand.until(func(f received) bool { return strings.Contains(f.Payload.Message, "barrier") })
+		d.handled <- struct{}{}
 	})
-	var events []string
-	readers.Go(func() { // and over the agent socket, which is as good
-		for {
-			_, line, err := agent.Read(context.Background())
-			if err != nil {
-				return
-			}
-			var e struct {
-				Type    event.Type
-				Payload struct {
-					CallID string `json:"call_id"`
-					Title  string
-				}
-			}
-			json.Unmarshal(line, &e)
-			if strings.HasPrefix(string(line), `{"id"`) {
-				events = append(events, string(line))
-			}
-			if strings.Contains(string(line), "barrier") {
-				handled <- struct{}{}
-			}
-			if e.Type == event.ApprovalRequestedType {
-				agent.Write(context.Background(), websocket.MessageText, fmt.Appendf(nil, `{"type":"approve","call_id":%q}`, e.Payload.CallID))
-			}
-			if e.Payload.Title == "the end" {
-				return
-			}
-		}
-	})
-	readers.Go(func() {
-		hand.until(func(f received) bool { return strings.Contains(f.Payload.Message, "barrier") })
-		handled <- struct{}{}
-	})
-	drivers.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				hand.send(`{"type":"barrier"}`)
-				return
-			case <-time.After(time.Duration(rand.IntN(15)) * time.Millisecond):
-			}
-			hand.say(protocol.RunCreate{SessionID: "a", Input: fmt.Sprintf("over the run wire %d", i)})
-			if run := w.object("a").LiveRunID; run != "" {
-				hand.say(protocol.RunInject{RunID: run, Queue: []protocol.Queue{"steer", "next_turn", "follow_up"}[i%3], Input: "and"})
-				if i%7 == 0 {
-					hand.say(protocol.RunCancel{RunID: run, Mode: protocol.Mode([]string{"", "graceful"}[i%2])})
-				}
-			}
-		}
-	})
-	drivers.Go(func() {
-		for i := 0; ; i++ {
-			select {
-			case <-stop:
-				agent.Write(context.Background(), websocket.MessageText, []byte(`{"type":"barrier"}`))
-				return
-			case <-time.After(time.Duration(rand.IntN(15)) * time.Millisecond):
-			}
-			frame := fmt.Sprintf(`{"type":"inject","text":"over the agent socket %d","wake":true}`, i)
-			if i%9 == 8 {
-				frame = `{"type":"cancel"}`
-			}
-			agent.Write(context.Background(), websocket.MessageText, []byte(frame))
-		}
-	})
+	all.Go(d.actOnTheRunWire)
+	all.Go(d.actOnTheAgentSocket)
 	time.Sleep(2 * time.Second)
-	close(stop)
-	drivers.Wait()
-	<-handled
-	<-handled
+	close(d.stop)
+	<-d.handled
+	<-d.handled
 	w.settle("a")
 	time.Sleep(100 * time.Millisecond) // broadcasts have no order among the frames of runs
-	a, err := w.host.Open(context.Background(), "a")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer a.Release()
-	if err := a.Rename(context.Background(), "the end"); err != nil {
-		t.Fatal(err)
-	}
-	readers.Wait()
-	w.compare("a", events, heard)
+	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Rename(ctx, theEnd) })
+	all.Wait()
+	w.compare("a", d.events, d.frames)
 }
 
 // settle waits until no run is open.
