@@ -25,7 +25,7 @@ type hub struct {
 	once   sync.Once
 	over   sync.WaitGroup
 
-	mu       sync.Mutex
+	mu       sync.Mutex // may be taken inside a conn's mu, and a conn's q inside this; never the other way
 	owners   map[string]map[*conn]struct{}
 	open     map[string]openRun // by session
 	heard    map[string]bool    // sessions that spoke while the open runs were being looked up; nil behind that

@@ -33,6 +33,25 @@ func TestEveryConnectionOfTheOwnerSeesEverythingOnceAndNobodyElseAnything(t *tes
 	}
 }
 
+// Who has auth.ok hears of everything that begins behind it, however short.
+//
+// guarantee 1
+func TestWhoWasLetInHearsOfEverythingFromThenOn(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.create("a", "me")
+	for range 50 {
+		p := w.join("secret-all")
+		var run string
+		w.do("a", func(ctx context.Context, a *turn.Agent) (err error) {
+			run, err = a.StartRun(ctx, turn.NewRun{Input: "hi"})
+			return err
+		})
+		p.toEnd(run)
+		p.ws.CloseNow()
+		w.settle("a")
+	}
+}
+
 // now and later, whoever started it: over the other wire, or another connection.
 //
 // guarantee 1
