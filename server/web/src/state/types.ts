@@ -3,7 +3,7 @@
 // immutable: a changed thing is a new object, so a component may compare by identity.
 
 import type {
-  Approval, Code, Display, Entry, InboxItem, LogEvent, Open, Queue, RESTCode, Session, SessionStatus, View,
+  Approval, Code, Display, Entry, InboxItem, LogEvent, Open, Queue, RESTCode, Session, SessionStatus,
 } from "../protocol.gen.ts";
 
 // ---- the connection ---------------------------------------------------------------
@@ -29,11 +29,13 @@ export interface ConnectionState {
 export interface SessionRow extends Session {
   /** highest seq that is worth a person's look: an entry, a terminal frame, an approval */
   newsSeq: number;
+  /** tick of the newest word on it: a reading that began before says less */
+  touchedAt: number;
   /** a history is being summarised */
   compacting: boolean;
 }
 
-/** A call that waits for a person. The key is callKey(run_id, tool_call_id). */
+/** A call that waits for a person. */
 export interface StandingCall {
   run_id: string;
   session_id: string;
@@ -43,6 +45,15 @@ export interface StandingCall {
   arguments: string | null;
   /** when it was asked for; null = not read yet */
   created_at: string | null;
+}
+
+/** The standing calls of a session, as one position of its log has them. */
+export interface Standing {
+  /** the position */
+  seq: number;
+  /** tick of the newest change */
+  at: number;
+  calls: readonly StandingCall[];
 }
 
 export type RunPhase = "running" | "parked" | "ended";
@@ -69,16 +80,14 @@ export interface RunState {
   phase: RunPhase;
   /** seq of the newest numbered frame applied; 0 = none */
   cursor: number;
-  /** seq that the reads named: until the cursor is there the run is being replayed */
+  /** seq of its newest entry that a read named: until the cursor is there it is being replayed */
   upto: number;
-  /** seq where the replay began, for its progress */
-  replayFrom: number;
   /** numbered frames are discarded until the stream asked for begins: the first frame below; 0 = none */
   awaitBelow: number;
   hole: Hole | null;
   end: RunEnd | null;
-  /** seq of the terminal frame; 0 while open */
-  endSeq: number;
+  /** tick of the terminal frame; 0 while open */
+  endedAt: number;
   /** the newest diagnostic with no content after it */
   diagnostic: { type: string; code: string; message: string; count: number } | null;
 }
@@ -97,6 +106,13 @@ export interface Buffer {
   tail: string;
 }
 
+/** Where a call or its output stands in the log. */
+export interface CallPoint {
+  id: string;
+  seq: number;
+  output: boolean;
+}
+
 export type PageLoad = "none" | "loading" | "ready" | "failed";
 
 /** The one session whose entries are kept. */
@@ -106,19 +122,27 @@ export interface SessionState {
   load: "loading" | "ready" | "failed" | "absent";
   /** words of the failed read */
   problem: string;
+  /**
+   * By id, without a hole from the oldest one on. Where they stand now (on_path, compacted)
+   * follows from leaf and checkpoints, so the members of that name here mean nothing.
+   */
   entries: ReadonlyMap<string, Entry>;
-  /** on_path and compacted as REST last said; a layer beside the entry */
-  views: ReadonlyMap<string, View>;
-  /** the newest entry of the active path; "" = the root */
-  leaf: string;
-  /** log position that the newest read or frame named */
-  logSeq: number;
+  /** calls and outputs of one (run, call id), in log order; the key is callKey */
+  calls: ReadonlyMap<string, readonly CallPoint[]>;
+  /** the newest entry of the active path; "" = the root; null = on a page not read yet */
+  leaf: string | null;
+  /** log position at which the leaf was said: later entries move it */
+  leafSeq: number;
   /** pages before the oldest entry */
   earlier: "more" | "loading" | "failed" | "start";
-  /** tick of the newest branch that no page read later has confirmed; 0 = none */
+  /** tick of the newest branch: a page whose reading began before it says no leaf */
   branchedAt: number;
+  /** tick when the reading of the newest page began; 0 = none was read */
+  pageReadAt: number;
   inbox: readonly InboxItem[];
   inboxLoad: PageLoad;
+  /** tick of the newest inbox */
+  inboxAt: number;
   buffers: ReadonlyMap<string, Buffer>;
   closed: ReadonlySet<string>;
 }
@@ -129,10 +153,12 @@ export type Want =
   | { want: "approvals" }
   | { want: "session"; session: string }
   | { want: "page"; session: string }
+  | { want: "earlier"; session: string }
+  /** nothing known of it holds: its log is another one */
+  | { want: "reopen"; session: string }
   | { want: "inbox"; session: string }
   | { want: "subscribe"; run: string; from: number }
-  | { want: "frames"; run: string; from: number; next: number }
-  | { want: "reconnect" };
+  | { want: "frames"; run: string; from: number; next: number };
 
 export interface AppState {
   /** grows with every input; a read that began at a tick yields to what came after it */
@@ -141,10 +167,14 @@ export interface AppState {
   /** the reads after auth.ok are merged and the open runs have come to what they named */
   caughtUp: boolean;
   list: PageLoad;
+  /** ticks of the newest auth.ok, and of when the readings that followed began */
+  connectedAt: number;
+  listReadAt: number;
+  approvalsReadAt: number;
   rows: ReadonlyMap<string, SessionRow>;
   runs: ReadonlyMap<string, RunState>;
-  /** by callKey, in order of asking */
-  standing: ReadonlyMap<string, StandingCall>;
+  /** by session; without calls where it is known that none stands */
+  standing: ReadonlyMap<string, Standing>;
   open: SessionState | null;
   wants: readonly Want[];
   /** frames that were of an unknown type, malformed, or against the contract */
@@ -199,8 +229,10 @@ export interface Call extends ItemBase {
   display: Display;
   startedAt: string;
   endedAt: string;
-  /** ms; null where the log does not tell it (section "Parallel") */
+  /** ms; null where the log does not tell it: results of a group come in call order */
   duration: number | null;
+  /** of the last step of its run: a small diff stands open */
+  lastStep: boolean;
 }
 
 export type TimelineItem =
@@ -274,6 +306,7 @@ export type Input =
   | { is: "disconnected" }
   | { is: "signed_out" }
   | { is: "list"; startedAt: number; sessions: readonly Session[] }
+  | { is: "list_loading" }
   | { is: "list_failed" }
   | { is: "approvals"; startedAt: number; approvals: readonly Approval[] }
   | { is: "session"; startedAt: number; session: Session }
@@ -282,6 +315,7 @@ export type Input =
   | { is: "page_loading"; session: string; before: string }
   | { is: "page_failed"; session: string; before: string; problem: string }
   | { is: "inbox"; session: string; startedAt: number; items: readonly InboxItem[] }
+  | { is: "inbox_failed"; session: string }
   /** the frames that filled a hole: read from the log, all of it */
   | { is: "frames"; run: string; from: number; next: number; frames: readonly string[] }
   | { is: "frames_failed"; run: string }

@@ -1,0 +1,89 @@
+// Entries of the open session: put by id, wholesale, from either side and in any order
+// (brief 12.4); and the leaf, which they move (12.8).
+
+import { Field, ItemType, Kind, parseEntry, type Entry, type FunctionCall, type FunctionCallOutput } from "../protocol.gen.ts";
+import type { Draft, OpenSession } from "./draft.ts";
+import { bufferKey, callKey } from "./keys.ts";
+import type { CallPoint } from "./types.ts";
+
+/** The payload of a call or of its output, else null. */
+export function callOf(entry: Entry): FunctionCall | FunctionCallOutput | null {
+  if (entry.kind !== Kind.Item) {
+    return null;
+  }
+  const payload = entry.payload as { type?: unknown; call_id?: unknown };
+  const isCall = payload.type === ItemType.FunctionCall || payload.type === ItemType.FunctionCallOutput;
+  return isCall && typeof payload.call_id === "string" ? (payload as FunctionCall | FunctionCallOutput) : null;
+}
+
+/**
+ * The call that an output ends: the nearest one before it in its run with that id. Points
+ * are of one (run, call id), in log order.
+ */
+export function callBefore(points: readonly CallPoint[], outputSeq: number): CallPoint | undefined {
+  return points.findLast((p) => !p.output && p.seq < outputSeq);
+}
+
+/** The output that ends a call, if it has come. */
+export function outputAfter(points: readonly CallPoint[], callSeq: number): CallPoint | undefined {
+  const next = points.find((p) => p.seq > callSeq);
+  return next?.output ? next : undefined;
+}
+
+/** Puts one entry as it came from a frame or a page; false when it is no entry at all. */
+export function putEntry(d: Draft, open: OpenSession, raw: unknown): boolean {
+  const parsed = parseEntry(raw);
+  if (parsed.is === "malformed") {
+    d.fault();
+    return false;
+  }
+  const { entry } = parsed;
+  if (open.s.entries.has(entry.id)) {
+    return true; // an event never changes, so neither does its entry
+  }
+  // Where an entry stands is derived here; what a side said of it would make two states of one.
+  open.entries.set(entry.id, entry.on_path && !entry.compacted ? entry : { ...entry, on_path: true, compacted: false });
+  close(open, entry.id, Field.Text);
+  close(open, entry.id, Field.Reasoning);
+  pair(open, entry);
+  return true;
+}
+
+/** Drops what was streamed of a part, and whatever of it still comes. */
+function close(open: OpenSession, entry: string, field: string): void {
+  const key = bufferKey(entry, field);
+  open.closed.add(key);
+  if (open.s.buffers.has(key)) {
+    open.buffers.delete(key);
+  }
+}
+
+function pair(open: OpenSession, entry: Entry): void {
+  const call = callOf(entry);
+  if (!call) {
+    return;
+  }
+  const key = callKey(entry.run_id, call.call_id);
+  const output = call.type === ItemType.FunctionCallOutput;
+  const points = [...(open.s.calls.get(key) ?? []), { id: entry.id, seq: entry.seq, output }];
+  points.sort((a, b) => a.seq - b.seq);
+  open.calls.set(key, points);
+  const ended = output ? callBefore(points, entry.seq)?.id : outputAfter(points, entry.seq) && entry.id;
+  if (ended) {
+    close(open, ended, Field.ToolOutput);
+  }
+}
+
+/** Moves the leaf along entries that came behind the position where it was said. */
+export function rollLeaf(open: OpenSession, entries: Iterable<Entry>): void {
+  const { s } = open;
+  if (s.leaf === null) {
+    return;
+  }
+  const later = [...entries].filter((e) => e.seq > s.leafSeq).sort((a, b) => a.seq - b.seq);
+  for (const entry of later) {
+    if (entry.parent_id === s.leaf) {
+      s.leaf = entry.id;
+    }
+  }
+}
