@@ -142,7 +142,8 @@ export function newRun(id: string, session: string): RunState {
 function started(d: Draft, payload: RunStarted, seq: number | undefined): void {
   const { run_id, session_id } = payload;
   if (!d.s.runs.has(run_id)) {
-    d.runs.set(run_id, newRun(run_id, session_id));
+    const upto = [...(d.session(session_id)?.s.entries.values() ?? [])].findLast((e) => e.run_id === run_id)?.seq ?? 0;
+    d.runs.set(run_id, { ...newRun(run_id, session_id), upto });
   }
   const run = accept(d, run_id, seq);
   if (!run || run.phase === "ended") {
@@ -225,6 +226,7 @@ function gap(d: Draft, { run_id, last_good, next, dropped }: RunGap): void {
     d.want({ want: "session", session: run.session });
     return;
   }
+  d.s.caughtUp = false;
   if (next === 0) {
     run.cursor = Math.max(run.cursor, last_good);
     run.awaitBelow = 0;

@@ -116,12 +116,16 @@ function settle(d: Draft): void {
   }
   const { open } = s;
   if (open && open.load !== "absent") {
-    const behind = [...s.runs.values()].some((r) => r.session === open.id && r.phase !== "ended" && r.cursor < r.upto);
+    const behind = [...s.runs.values()].some((r) => r.session === open.id && isBehind(r));
     if (open.pageReadAt < s.connectedAt || behind) {
       return;
     }
   }
   s.caughtUp = true;
+}
+
+function isBehind(run: RunState): boolean {
+  return run.phase !== "ended" && (run.cursor < run.upto || (run.hole !== null && run.hole.by !== "failed"));
 }
 
 function open(d: Draft, id: string): void {
