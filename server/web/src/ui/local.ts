@@ -1,0 +1,186 @@
+// What only this browser keeps: drafts, read marks, folds, choices. A key per owner and
+// session; other tabs follow; signing out clears all of it.
+
+import { signal, type ReadonlySignal } from "@preact/signals";
+import { Queue } from "../protocol.gen.ts";
+
+export type Theme = "system" | "light" | "dark";
+
+const prefix = "hitchpost:";
+const themeKey = prefix + "theme"; // read by theme.js before the first paint
+
+/** Storage that may refuse: private windows and full disks must not break the page. */
+export interface Storage {
+  getItem(key: string): string | null;
+  setItem(key: string, value: string): void;
+  removeItem(key: string): void;
+  readonly length: number;
+  key(n: number): string | null;
+}
+
+export class Local {
+  readonly #storage: Storage;
+  readonly #changed = signal(0);
+  #owner = "";
+
+  constructor(storage: Storage) {
+    this.#storage = storage;
+  }
+
+  /** Whose things they are from now on. */
+  setOwner(owner: string): void {
+    if (owner !== this.#owner) {
+      this.#owner = owner;
+      this.#touch();
+    }
+  }
+
+  /** Grows when anything changed, here or in another tab: read it to be told. */
+  get version(): ReadonlySignal<number> {
+    return this.#changed;
+  }
+
+  /** To be called for a storage event of the window. */
+  followed(key: string | null): void {
+    if (key === null || key.startsWith(prefix)) {
+      this.#touch();
+    }
+  }
+
+  /** The draft of a session; "" names the session that is not there yet. */
+  draft(session: string): string {
+    return this.#get(`draft:${session}`) ?? "";
+  }
+
+  setDraft(session: string, text: string): void {
+    this.#set(`draft:${session}`, text === "" ? null : text);
+  }
+
+  /** Highest seq seen; −1 = never opened here. */
+  readMark(session: string): number {
+    return Number(this.#get(`read:${session}`) ?? "-1");
+  }
+
+  setReadMark(session: string, seq: number): void {
+    this.#set(`read:${session}`, String(seq));
+  }
+
+  /** What the reader opened or closed; undefined = as it comes. */
+  fold(session: string, key: string): boolean | undefined {
+    const folds = this.#folds(session);
+    return folds[key];
+  }
+
+  setFold(session: string, key: string, open: boolean): void {
+    const folds = this.#folds(session);
+    delete folds[key];
+    folds[key] = open; // the newest stands last
+    const newest = Object.entries(folds).slice(-maxFolds);
+    this.#set(`folds:${session}`, JSON.stringify(Object.fromEntries(newest)));
+  }
+
+  queue(session: string): Queue {
+    const chosen = this.#get(`queue:${session}`);
+    return Object.values(Queue).find((q) => q === chosen) ?? Queue.Steer;
+  }
+
+  setQueue(session: string, queue: Queue): void {
+    this.#set(`queue:${session}`, queue);
+  }
+
+  /** The session opened last; "" = none. */
+  lastOpened(): string {
+    return this.#get("last:") ?? "";
+  }
+
+  setLastOpened(session: string): void {
+    this.#set("last:", session);
+  }
+
+  singleKeys(): boolean {
+    return this.#get("keys:") !== "off";
+  }
+
+  setSingleKeys(on: boolean): void {
+    this.#set("keys:", on ? null : "off");
+  }
+
+  theme(): Theme {
+    void this.#changed.value;
+    const kept = this.#read(themeKey);
+    return kept === "light" || kept === "dark" ? kept : "system";
+  }
+
+  setTheme(theme: Theme): void {
+    this.#write(themeKey, theme === "system" ? null : theme);
+    this.#touch();
+  }
+
+  /** Forgets a session that is gone. */
+  forget(session: string): void {
+    for (const what of ["draft", "read", "folds", "queue"]) {
+      this.#set(`${what}:${session}`, null);
+    }
+  }
+
+  /** Forgets everything: signing out. */
+  clear(): void {
+    const keys: string[] = [];
+    for (let i = 0; i < this.#storage.length; i++) {
+      const key = this.#storage.key(i);
+      if (key?.startsWith(prefix)) {
+        keys.push(key);
+      }
+    }
+    keys.forEach((key) => this.#write(key, null));
+    this.#touch();
+  }
+
+  #folds(session: string): Record<string, boolean> {
+    try {
+      const kept: unknown = JSON.parse(this.#get(`folds:${session}`) ?? "{}");
+      return typeof kept === "object" && kept !== null ? (kept as Record<string, boolean>) : {};
+    } catch {
+      return {};
+    }
+  }
+
+  #get(name: string): string | null {
+    void this.#changed.value; // whoever reads is told of changes
+    return this.#read(`${prefix}${this.#owner}:${name}`);
+  }
+
+  #set(name: string, value: string | null): void {
+    const key = `${prefix}${this.#owner}:${name}`;
+    if (this.#read(key) !== value) {
+      this.#write(key, value);
+      this.#touch();
+    }
+  }
+
+  #read(key: string): string | null {
+    try {
+      return this.#storage.getItem(key);
+    } catch {
+      return null;
+    }
+  }
+
+  #write(key: string, value: string | null): void {
+    try {
+      if (value === null) {
+        this.#storage.removeItem(key);
+      } else {
+        this.#storage.setItem(key, value);
+      }
+    } catch {
+      // Nothing is lost that the server has; a draft lives on in its box.
+    }
+  }
+
+  #touch(): void {
+    this.#changed.value = this.#changed.peek() + 1;
+  }
+}
+
+const maxFolds = 500;
