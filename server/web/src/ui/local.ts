@@ -52,8 +52,9 @@ export class Local {
     return this.#get(`draft:${session}`) ?? "";
   }
 
+  /** Told to other tabs only: this one has it in its box, and a keystroke redraws nothing. */
   setDraft(session: string, text: string): void {
-    this.#set(`draft:${session}`, text === "" ? null : text);
+    this.#write(`${prefix}${this.#owner}:draft:${session}`, text === "" ? null : text);
   }
 
   /** Highest seq seen; −1 = never opened here. */

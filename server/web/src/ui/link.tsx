@@ -1,0 +1,28 @@
+// A link inside the page: a real address, followed without loading the page again.
+
+import type { AnchorHTMLAttributes, ComponentChildren } from "preact";
+import { usePage } from "./page.ts";
+import { type Route, routePath } from "./route.ts";
+
+interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> {
+  to: Route;
+  children?: ComponentChildren;
+}
+
+export function Link({ to, children, onClick, ...rest }: LinkProps) {
+  const { go } = usePage();
+  return (
+    <a
+      {...rest}
+      href={routePath(to)}
+      onClick={(event) => {
+        if (event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey) {
+          event.preventDefault();
+          go(to);
+        }
+      }}
+    >
+      {children}
+    </a>
+  );
+}

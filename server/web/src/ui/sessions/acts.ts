@@ -1,0 +1,53 @@
+// What can be done to a session from a menu.
+
+import type { SessionRow } from "../../state/types.ts";
+import { ask } from "../dialog.tsx";
+import { copy, say } from "../live.ts";
+import type { Page } from "../page.ts";
+import { routePath, toSession } from "../route.ts";
+import { refusal, titleOf } from "../words.ts";
+
+export function askRename({ act }: Page, row: SessionRow): void {
+  ask({
+    title: "Rename the session",
+    field: { label: "Title", value: row.title },
+    act: "Rename",
+    keep: "Cancel",
+    then: async (title) => {
+      const outcome = await act.rename(row.id, title.trim());
+      return outcome.ok ? "" : refusal(outcome);
+    },
+  });
+}
+
+export function askDelete({ act, go, route, local }: Page, row: SessionRow): void {
+  ask({
+    title: `Delete “${titleOf(row)}”?`,
+    text: "Its log is gone for good.",
+    act: "Delete",
+    keep: "Keep",
+    bad: true,
+    then: async () => {
+      const outcome = await act.remove(row.id);
+      if (!outcome.ok) {
+        return refusal(outcome);
+      }
+      local.forget(row.id);
+      if (route.value.at === "session" && route.value.session === row.id) {
+        go({ at: "home" }, true);
+      }
+      return "";
+    },
+  });
+}
+
+export async function pin({ act }: Page, row: SessionRow): Promise<void> {
+  const outcome = await act.pin(row.id, !row.pinned);
+  if (!outcome.ok) {
+    say(refusal(outcome));
+  }
+}
+
+export function copyLink(row: SessionRow): void {
+  void copy(location.origin + routePath(toSession(row.id)));
+}

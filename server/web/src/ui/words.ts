@@ -1,0 +1,156 @@
+// The words of the page for what the wire says. Unknown values get the general words,
+// with the value itself beside them.
+
+import { CancelReason, Code, Queue, RESTCode, SessionStatus } from "../protocol.gen.ts";
+import type { ConnectionState, Outcome, SessionRow } from "../state/types.ts";
+import type { Glyph } from "./icons.tsx";
+import { plural } from "./format.ts";
+
+/** How a session looks: its sign, its line, and the chip of its header ("" = none). */
+export interface Look {
+  glyph: Glyph;
+  line: string;
+  chip: string;
+  tone: "" | "need-text" | "bad";
+}
+
+/** live: whether the page hears the server now; unread: something came since it was seen. */
+export function sessionLook(row: SessionRow, live: boolean, unread: boolean): Look {
+  switch (row.status) {
+    case SessionStatus.RequiresAction:
+      return { glyph: "need", line: waits(row), chip: "Needs you", tone: "need-text" };
+    case SessionStatus.Running:
+      return live
+        ? { glyph: "run", line: "Running", chip: "Running", tone: "" }
+        : { glyph: "off", line: "Last known: running", chip: "Last known: running", tone: "" };
+    case SessionStatus.Stopping:
+      return live
+        ? { glyph: "run", line: "Stopping…", chip: "Stopping…", tone: "" }
+        : { glyph: "off", line: "Last known: stopping", chip: "Last known: stopping", tone: "" };
+    case SessionStatus.Resumable:
+      return { glyph: "open", line: "Paused in the middle of a run", chip: "Paused", tone: "" };
+    case SessionStatus.Failed:
+      return { glyph: "fail", line: "Failed", chip: "Failed", tone: "bad" };
+    case SessionStatus.Idle:
+      return { glyph: "idle", line: unread ? "Finished" : "Idle", chip: "", tone: "" };
+    default:
+      return { glyph: "idle", line: row.status, chip: row.status, tone: "" };
+  }
+}
+
+function waits(row: SessionRow): string {
+  const n = row.pending_count;
+  const first = row.pending[0];
+  return n === 1 && first ? `${first.tool_name} waits for approval` : `${plural(n, "call")} wait${n === 1 ? "s" : ""} for approval`;
+}
+
+/** A session's name, also when it has none yet. */
+export function titleOf(row: { id: string; title: string }): string {
+  return row.title.trim() === "" ? row.id : row.title;
+}
+
+/** The word at the foot of the list; now is local epoch ms. */
+export function connectionWord(c: ConnectionState, now: number): string {
+  switch (c.phase) {
+    case "live":
+      return "Live";
+    case "catching_up":
+      return "Catching up";
+    case "connecting":
+      return "Connecting";
+    case "waiting":
+      return `Retrying in ${Math.max(1, Math.ceil((c.retryAt - now) / 1_000))} s`;
+    case "offline":
+      return "Offline";
+    default:
+      return "";
+  }
+}
+
+export function connectionGlyph(c: ConnectionState): Glyph {
+  return c.phase === "live" ? "live" : c.phase === "catching_up" || c.phase === "connecting" ? "run" : "off";
+}
+
+/** What is known about why there is no connection. */
+export function connectionReason(c: ConnectionState): string {
+  switch (c.reason) {
+    case "token_unknown":
+      return "This token is not known to the server.";
+    case "token_revoked":
+      return "This token was revoked. Sign in again; drafts are kept.";
+    case "rate_limited":
+      return "Too many tries from this address. Wait a minute.";
+    case "restarting":
+      return "The server is restarting.";
+    case "no_answer":
+    case "server_error":
+      return "The server does not answer.";
+    default:
+      return "";
+  }
+}
+
+export type Refused = Extract<Outcome, { ok: false }>;
+
+/** Why something a person did was refused. */
+export function refusal(o: Refused): string {
+  switch (o.code) {
+    case "unreachable":
+      return "The server does not answer.";
+    case "signed_out":
+    case RESTCode.Unauthorized:
+      return "This token was revoked. Sign in again; drafts are kept.";
+    case RESTCode.RateLimited:
+      return "Too many tries from this address. Wait a minute.";
+    case Code.SessionBusy:
+      return "A run has just started. Your text can be queued.";
+    case Code.RunNotFound:
+      return "That run has ended.";
+    case Code.Config:
+      return `The agent cannot start: ${o.message}`;
+    case Code.PersistError:
+      return `The server cannot write: ${sentence(o.message)} Reading still works.`;
+    case Code.ApprovalFailed:
+      return "Already decided.";
+    default:
+      return o.message === "" ? `The server refused: ${o.code}` : sentence(capital(o.message));
+  }
+}
+
+/** Ends a text with a stop, once. */
+export function sentence(text: string): string {
+  return /[.!?…]$/.test(text) ? text : text + ".";
+}
+
+function capital(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** How a run was cut; reason is an open vocabulary. */
+export function cancelWords(reason: string): string {
+  switch (reason) {
+    case CancelReason.Superseded:
+      return "Replaced by a newer message.";
+    case CancelReason.Shutdown:
+      return "Stopped by a server shutdown.";
+    default:
+      return "Stopped. The text above is what had arrived.";
+  }
+}
+
+export interface QueueWords {
+  queue: Queue;
+  name: string;
+  hint: string;
+}
+
+export const queues: readonly QueueWords[] = [
+  { queue: Queue.Steer, name: "Steer", hint: "Read before the next step" },
+  { queue: Queue.NextTurn, name: "Next turn", hint: "Read if another step comes, else by the next run" },
+  { queue: Queue.FollowUp, name: "Follow-up", hint: "Read when the run would end; it then goes on" },
+];
+
+/** Words of a queue; one that is not known is named as it is. */
+export function queueWords(queue: string): { name: string; hint: string } {
+  return queues.find((q) => q.queue === queue) ?? { name: queue, hint: "" };
+}
