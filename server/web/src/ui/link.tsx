@@ -1,15 +1,19 @@
 // A link inside the page: a real address, followed without loading the page again.
 
-import type { AnchorHTMLAttributes, ComponentChildren } from "preact";
+import type { ComponentChildren } from "preact";
 import { usePage } from "./page.ts";
 import { type Route, routePath } from "./route.ts";
 
-interface LinkProps extends Omit<AnchorHTMLAttributes<HTMLAnchorElement>, "href"> {
+interface LinkProps {
   to: Route;
+  class?: string;
+  "aria-current"?: "page" | undefined;
+  "aria-label"?: string;
+  title?: string;
   children?: ComponentChildren;
 }
 
-export function Link({ to, children, onClick, ...rest }: LinkProps) {
+export function Link({ to, children, ...rest }: LinkProps) {
   const { go } = usePage();
   return (
     <a

@@ -1,0 +1,38 @@
+// Folds: as the log has it by default, as the reader left it otherwise. Nothing folds
+// under a pointer, a focus, a selection, or a reader who is not at the end.
+
+import { createContext } from "preact";
+import { useContext, useRef } from "preact/hooks";
+import type { RefObject } from "preact";
+import { usePage } from "./page.ts";
+
+/** Tells whether the reader is at the end of the timeline. */
+export const Reading = createContext<{ session: string; pinned: () => boolean }>({ session: "", pinned: () => true });
+
+interface Fold {
+  open: boolean;
+  toggle: () => void;
+}
+
+/** key names the fold within the session; host is the folding thing. */
+export function useFold(key: string, byDefault: boolean, host: RefObject<HTMLElement | null>): Fold {
+  const { local } = usePage();
+  const { session, pinned } = useContext(Reading);
+  const chosen = local.fold(session, key);
+  const wanted = chosen ?? byDefault;
+  const shown = useRef(wanted);
+  if (wanted || chosen === false || !shown.current || mayFold(host.current, pinned)) {
+    shown.current = wanted;
+  }
+  const open = shown.current;
+  return { open, toggle: () => local.setFold(session, key, !open) };
+}
+
+function mayFold(host: HTMLElement | null, pinned: () => boolean): boolean {
+  if (!host) {
+    return true;
+  }
+  const selection = host.ownerDocument.getSelection();
+  const selected = selection !== null && !selection.isCollapsed && selection.containsNode(host, true);
+  return pinned() && !selected && !host.matches(":hover, :focus-within");
+}

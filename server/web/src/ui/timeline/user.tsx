@@ -1,0 +1,132 @@
+// A person's text: what was said, and what can be done with it.
+
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import type { Attempt, TimelineItem } from "../../state/types.ts";
+import { clock, instant } from "../format.ts";
+import { IconButton } from "../icons.tsx";
+import { copy } from "../live.ts";
+import { usePage } from "../page.ts";
+import { toSession } from "../route.ts";
+import { refusal } from "../words.ts";
+
+type UserItem = Extract<TimelineItem, { is: "user" }>;
+
+export interface TreeProps {
+  session: string;
+  /** why branching does nothing now; "" = it works */
+  locked: string;
+}
+
+export function UserText({ item, session, locked }: { item: UserItem } & TreeProps) {
+  const page = usePage();
+  const [editing, setEditing] = useState(false);
+  const [why, setWhy] = useState("");
+  const id = item.entry?.id ?? "";
+  const fork = async (): Promise<void> => {
+    const outcome = await page.act.fork(session, id);
+    if (outcome.ok) {
+      page.go(toSession(outcome.value.id));
+    } else {
+      setWhy(refusal(outcome));
+    }
+  };
+  if (editing) {
+    return <Edit item={item} session={session} onEnd={() => setEditing(false)} />;
+  }
+  const off = id === "" ? "Not in the log yet" : "";
+  return (
+    <>
+      <div class="you-text foreign">{item.text}</div>
+      <div class="acts">
+        {item.attempt && <Switcher attempt={item.attempt} session={session} locked={locked} />}
+        <span class="on-hover">
+          {!item.injected && <IconButton icon="edit" label="Edit and branch" off={off || locked} onClick={() => setEditing(true)} />}
+          <IconButton icon="fork" label="Fork from here" off={off} onClick={() => void fork()} />
+          <IconButton icon="copy" label="Copy" onClick={() => void copy(item.text)} />
+        </span>
+        {item.entry && <time class="num" dateTime={item.entry.created_at} title={instant(item.entry.created_at)}>{clock(item.entry.created_at)}</time>}
+        {item.injected && <span class="faint">while it ran</span>}
+      </div>
+      <p class="field-error" role="alert" hidden={why === ""}>{why}</p>
+    </>
+  );
+}
+
+/** The old attempt stays: this branches before it and runs. */
+function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd: () => void }) {
+  const { act } = usePage();
+  const field = useRef<HTMLTextAreaElement>(null);
+  const [text, setText] = useState(item.text);
+  const [why, setWhy] = useState("");
+  const [busy, setBusy] = useState(false);
+  const key = useRef(crypto.randomUUID());
+  const branched = useRef(false);
+  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), []);
+  const send = async (): Promise<void> => {
+    if (busy || text.trim() === "" || !item.entry) {
+      return;
+    }
+    setBusy(true);
+    setWhy("");
+    const outcome = branched.current ? { ok: true as const } : await act.branch(session, item.entry.id, true);
+    branched.current = outcome.ok;
+    const started = outcome.ok ? await act.start(session, text, key.current) : outcome;
+    setBusy(false);
+    if (started.ok) {
+      onEnd();
+    } else {
+      setWhy(refusal(started));
+    }
+  };
+  return (
+    <div class="you-edit">
+      <div class="box">
+        <textarea
+          ref={field} aria-label="Edit your text" value={text} readOnly={busy}
+          onInput={(e) => setText(e.currentTarget.value)}
+          onKeyDown={(e) => {
+            if (e.key === "Enter" && !e.shiftKey && !e.isComposing && e.keyCode !== 229) {
+              e.preventDefault();
+              void send();
+            } else if (e.key === "Escape") {
+              e.stopPropagation();
+              onEnd();
+            }
+          }}
+        />
+        <div class="tools">
+          <span class="grow hint clip">The old attempt stays</span>
+          <button type="button" class="btn quiet" onClick={onEnd}>Cancel</button>
+          <button type="button" class="btn primary" aria-disabled={busy || text.trim() === ""} onClick={() => void send()}>
+            {busy ? "Sending…" : "Send as a new attempt"}
+          </button>
+        </div>
+      </div>
+      <p class="field-error" role="alert" hidden={why === ""}>{why}</p>
+    </div>
+  );
+}
+
+/** "2 / 3": moves to the newest end of that attempt. */
+export function Switcher({ attempt, session, locked }: { attempt: Attempt } & TreeProps) {
+  const { act } = usePage();
+  const [why, setWhy] = useState("");
+  const n = attempt.ids.length;
+  const to = async (index: number): Promise<void> => {
+    const id = attempt.ids[index];
+    if (id !== undefined) {
+      const outcome = await act.showAttempt(session, id);
+      setWhy(outcome.ok ? "" : refusal(outcome));
+    }
+  };
+  const first = attempt.index === 0 ? "This is the first" : "";
+  const last = attempt.index === n - 1 ? "This is the newest" : "";
+  return (
+    <span class="attempt">
+      <IconButton icon="left" label="Previous attempt" off={locked || first} onClick={() => void to(attempt.index - 1)} />
+      <span class="num"><span class="sr">Attempt </span>{attempt.index + 1} / {n}</span>
+      <IconButton icon="right" label="Next attempt" off={locked || last} onClick={() => void to(attempt.index + 1)} />
+      {why !== "" && <span class="bad" role="alert">{why}</span>}
+    </span>
+  );
+}
