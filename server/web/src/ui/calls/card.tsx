@@ -14,10 +14,9 @@ import { readTable } from "./table.ts";
 
 const smallDiff = 30; // lines of a diff that is open by itself
 
-/** latest: it belongs to the newest step of its run. */
-export function CallCard({ call, latest }: { call: Call; latest: boolean }) {
+export function CallCard({ call }: { call: Call }) {
   const host = useRef<HTMLElement>(null);
-  const { open, toggle } = useFold(call.key, opensItself(call, latest), host);
+  const { open, toggle } = useFold(call.key, opensItself(call), host);
   const todo = call.display.renderer === "todo" ? readTodo(call.display.extra) : null;
   return (
     <section ref={host} class={`tool${open || todo ? "" : " line"}`} aria-label={callName(call)}>
@@ -41,14 +40,14 @@ export function callName(call: Call): string {
   return `Call ${call.name}, ${wentWrong(call) ? "failed" : said[call.state]}`;
 }
 
-function opensItself(call: Call, latest: boolean): boolean {
+function opensItself(call: Call): boolean {
   if (call.state === "running") {
     return call.output !== "";
   }
   if (wentWrong(call)) {
     return call.output !== "";
   }
-  if (call.display.renderer === "diff" && latest) {
+  if (call.display.renderer === "diff" && call.lastStep) {
     const diff = parseDiff(call.display.text ?? "");
     return diff !== null && lineCount(diff) <= smallDiff;
   }

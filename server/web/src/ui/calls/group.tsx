@@ -10,15 +10,15 @@ import { Approval } from "./approval.tsx";
 import { CallCard } from "./card.tsx";
 
 /** A call, or while a person is asked about it the question. */
-export function CallOrQuestion({ call, latest }: { call: Call; latest: boolean }) {
-  return call.state === "standing" && call.standing ? <Approval call={call} standing={call.standing} /> : <CallCard call={call} latest={latest} />;
+export function CallOrQuestion({ call }: { call: Call }) {
+  return call.state === "standing" && call.standing ? <Approval call={call} standing={call.standing} /> : <CallCard call={call} />;
 }
 
-export function Group({ calls, latest }: { calls: readonly Call[]; latest: boolean }) {
+export function Group({ calls }: { calls: readonly Call[] }) {
   return (
     <div class="par">
       <div class="cap"><span class="num">{plural(calls.length, "call")} in parallel</span></div>
-      <div class="grid">{calls.map((call) => <CallOrQuestion key={call.key} call={call} latest={latest} />)}</div>
+      <div class="grid">{calls.map((call) => <CallOrQuestion key={call.key} call={call} />)}</div>
     </div>
   );
 }
@@ -39,7 +39,7 @@ export function Folded({ calls, name }: { calls: readonly Call[]; name: string }
           </button>
         </header>
       </div>
-      {open && <div class="calls">{calls.map((call) => <CallCard key={call.key} call={call} latest={false} />)}</div>}
+      {open && <div class="calls">{calls.map((call) => <CallCard key={call.key} call={call} />)}</div>}
     </section>
   );
 }

@@ -6,6 +6,7 @@ import type { Queue } from "../../protocol.gen.ts";
 import type { SessionState } from "../../state/types.ts";
 import { say } from "../live.ts";
 import { type Page, usePage } from "../page.ts";
+import { shownUpTo } from "../standing.ts";
 import { refusal } from "../words.ts";
 
 export type Phase =
@@ -81,8 +82,7 @@ export function useSending(session: string, cleared: () => void): Sending {
     phase: phase.value,
     send: (text, target) => {
       const { app, now } = page;
-      const seq = app.value.open?.id === session ? app.value.open.logSeq : (app.value.rows.get(session)?.last_seq ?? 0);
-      const t: Try = { text, target, key: crypto.randomUUID(), since: new Date(now.value).toISOString(), seq };
+      const t: Try = { text, target, key: crypto.randomUUID(), since: new Date(now.value).toISOString(), seq: shownUpTo(app.value, session) };
       last.current = t;
       void attempt(t);
     },

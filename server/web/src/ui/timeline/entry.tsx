@@ -1,7 +1,7 @@
 // One entry of the timeline: its place on the rail, its name, and what draws it.
 
 import { Component } from "preact";
-import type { Call, TimelineItem } from "../../state/types.ts";
+import type { TimelineItem } from "../../state/types.ts";
 import { callName } from "../calls/card.tsx";
 import { CallOrQuestion, Folded, Group } from "../calls/group.tsx";
 import { clock } from "../format.ts";
@@ -15,8 +15,6 @@ export interface EntryProps {
   session: string;
   /** the newest thing of a run that goes on */
   head: boolean;
-  /** it belongs to the newest step of its run */
-  latest: boolean;
   /** the newest thing of a session where nothing runs */
   final: boolean;
   /** the address names it */
@@ -84,7 +82,7 @@ function nameOf(item: TimelineItem): string {
   }
 }
 
-function content({ item, session, latest, final, locked }: EntryProps) {
+function content({ item, session, final, locked }: EntryProps) {
   switch (item.is) {
     case "user":
       return <UserText item={item} session={session} locked={locked} />;
@@ -99,9 +97,9 @@ function content({ item, session, latest, final, locked }: EntryProps) {
     case "reasoning":
       return <Reasoning text={item.text} streaming={item.streaming} name={item.key} />;
     case "call":
-      return <CallOrQuestion call={item as Call} latest={latest} />;
+      return <CallOrQuestion call={item} />;
     case "group":
-      return <Group calls={item.calls} latest={latest} />;
+      return <Group calls={item.calls} />;
     case "folded":
       return <Folded calls={item.calls} name={item.key} />;
     case "partial":

@@ -6,8 +6,6 @@ export interface RunItems {
   /** "" = outside a run */
   run: string;
   items: readonly TimelineItem[];
-  /** index of the first item of the newest step */
-  latest: number;
 }
 
 export function runsOf(items: readonly TimelineItem[]): RunItems[] {
@@ -20,11 +18,7 @@ export function runsOf(items: readonly TimelineItem[]): RunItems[] {
       runs.push({ run: item.run, items: [item] });
     }
   }
-  return runs.map(({ run, items: own }) => ({ run, items: own, latest: own.findLastIndex(isCalls) }));
-}
-
-function isCalls(item: TimelineItem): boolean {
-  return item.is === "call" || item.is === "group" || item.is === "folded";
+  return runs;
 }
 
 /** Whether an item is something new to a person, not a mark of the page. */

@@ -100,13 +100,13 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
         <div ref={column} class="col">
           {window.from > 0 ? null : <Start items={items} />}
           {all.length === 0 && <p class="nothing">Nothing in this session yet.</p>}
-          {runs.map(({ run, items: own, latest }) => {
+          {runs.map(({ run, items: own }) => {
             const live = open && run !== "" && run === items.liveRun && !paused;
             const parked = live && own.some(stands);
-            const entries = own.map((item, i) => (
+            const entries = own.map((item) => (
               <TimelineEntry
                 key={item.key} item={item} session={session} locked={locked} found={item.key === found}
-                head={live && item === own[own.length - 1] && item.is !== "user"} latest={i >= latest}
+                head={live && item === own[own.length - 1] && item.is !== "user"}
                 final={!open && (item.key === lastKey || all[all.length - 2]?.key === item.key && all[all.length - 1]?.is === "foot")}
               />
             ));

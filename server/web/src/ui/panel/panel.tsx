@@ -1,0 +1,53 @@
+// The side panel: one of log and settings.
+
+import type { ComponentChildren } from "preact";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { Icon, IconButton } from "../icons.tsx";
+import { type Route, usePage } from "../page.ts";
+import { phoneScreen } from "../screen.ts";
+import { toSession } from "../route.ts";
+import { LogPanel } from "./log.tsx";
+import { SettingsPanel } from "./settings.tsx";
+
+type PanelRoute = NonNullable<Extract<Route, { at: "session" }>["panel"]>;
+
+export function Panel({ session, panel }: { session: string; panel: PanelRoute }) {
+  return panel.is === "log" ? <LogPanel key={session} session={session} seq={panel.seq} /> : <SettingsPanel key={session} session={session} />;
+}
+
+interface FrameProps {
+  session: string;
+  name: string;
+  /** what stands in the header behind the name */
+  head?: ComponentChildren;
+  children: ComponentChildren;
+}
+
+/** The frame of a panel; closing it hands the focus back to the conversation. */
+export function PanelFrame({ session, name, head, children }: FrameProps) {
+  const { go } = usePage();
+  const frame = useRef<HTMLElement>(null);
+  useLayoutEffect(
+    () => () => {
+      if (frame.current?.contains(document.activeElement)) {
+        document.querySelector<HTMLElement>(".main .scroll")?.focus({ preventScroll: true });
+      }
+    },
+    [],
+  );
+  const close = (): void => {
+    phoneScreen.value = "main";
+    go(toSession(session), true);
+  };
+  return (
+    <aside ref={frame} class="panel" aria-label={name}>
+      <header class="head">
+        <button type="button" class="icon back" aria-label="Back to the conversation" onClick={close}><Icon name="left" /></button>
+        <h1>{name}</h1>
+        {head ?? <span class="grow" />}
+        <IconButton icon="close" class="wide" label={`Close ${name.toLowerCase()}`} onClick={close} />
+      </header>
+      {children}
+    </aside>
+  );
+}

@@ -1,0 +1,80 @@
+// The allow list of a session, with a tester.
+
+import { useSignal } from "@preact/signals";
+import { useEffect, useId } from "preact/hooks";
+import { usePage } from "../page.ts";
+import { refusal } from "../words.ts";
+import { allowing } from "./fnmatch.ts";
+import { Unread, useReading } from "./settings.tsx";
+
+const maxPatterns = 128;
+const maxLength = 256; // characters of a pattern
+
+/** One pattern a line; blank lines count for nothing. */
+export function patternsOf(text: string): string[] {
+  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
+}
+
+/** "" or what is wrong with a list. */
+export function wrongPatterns(patterns: readonly string[]): string {
+  if (patterns.length > maxPatterns) {
+    return `These are ${patterns.length} patterns, at most ${maxPatterns} can be kept.`;
+  }
+  const long = patterns.findIndex((p) => [...p].length > maxLength);
+  return long < 0 ? "" : `Pattern ${long + 1} is longer than ${maxLength} characters.`;
+}
+
+export function Policy({ session }: { session: string }) {
+  const { act, app } = usePage();
+  const { value, problem, again } = useReading(() => act.policy(session), session);
+  const text = useSignal("");
+  const name = useSignal("");
+  const said = useSignal("");
+  const id = useId();
+  useEffect(() => {
+    if (value) {
+      text.value = value.join("\n");
+    }
+  }, [value]);
+  const patterns = patternsOf(text.value);
+  const wrong = wrongPatterns(patterns);
+  const changed = value !== null && patterns.join("\n") !== value.join("\n");
+  const readOnly = app.value.me?.allow.includes("admin") === false;
+  const off = wrong !== "" || !changed || readOnly;
+  const save = async (): Promise<void> => {
+    if (off) {
+      return;
+    }
+    const outcome = await act.setPolicy(session, patterns);
+    said.value = outcome.ok ? "In force from the next call." : refusal(outcome);
+    if (outcome.ok) {
+      again();
+    }
+  };
+  const by = allowing(patterns, name.value);
+  return (
+    <section>
+      <h2>Policy</h2>
+      <Unread problem={problem} again={again} />
+      <label for={`${id}-list`}>Tools that may be called, one pattern a line</label>
+      <textarea
+        id={`${id}-list`} class="field" spellcheck={false} value={text.value} readOnly={readOnly || value === null}
+        aria-invalid={wrong !== ""} aria-describedby={`${id}-why`}
+        onInput={(e) => {
+          text.value = e.currentTarget.value;
+          said.value = "";
+        }}
+      />
+      <p id={`${id}-why`} class="field-error" role="alert" hidden={wrong === ""}>{wrong}</p>
+      <label for={`${id}-name`}>Tool name</label>
+      <input id={`${id}-name`} class="field mono" spellcheck={false} value={name.value} onInput={(e) => (name.value = e.currentTarget.value)} />
+      {name.value !== "" && (
+        <p class="muted" role="status">{by === null ? "Not on the list: the call is refused" : <>Allowed by <code>{by}</code></>}</p>
+      )}
+      <div class="do">
+        <button type="button" class="btn" aria-disabled={off} onClick={() => void save()}>Save</button>
+        <span class="muted" role="status">{said.value}</span>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,8 @@
+// On a phone each column is a screen of its own: which one is shown. Local, and no part of
+// the address.
+
+import { signal } from "@preact/signals";
+
+export type Screen = "list" | "main" | "panel";
+
+export const phoneScreen = signal<Screen>("main");
