@@ -3,9 +3,9 @@
 
 import { useEffect, useRef } from "preact/hooks";
 import { SessionStatus } from "../protocol.gen.ts";
+import { callsOf } from "../state/select.ts";
 import { say } from "./live.ts";
 import { usePage } from "./page.ts";
-import { standingOf } from "./standing.ts";
 
 export function useAnnouncements(): void {
   const { app, connection, route } = usePage();
@@ -13,7 +13,7 @@ export function useAnnouncements(): void {
   const session = at.at === "session" ? at.session : "";
   const row = app.value.rows.get(session);
   const { phase } = connection.value;
-  const calls = standingOf(app.value, session);
+  const calls = callsOf(app.value, session);
   const before = useRef({ session: "", run: "", status: "", calls: new Set<string>(), phase: "" });
 
   useEffect(() => {

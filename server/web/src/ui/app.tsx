@@ -2,6 +2,7 @@
 
 import { useSignalEffect } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { groupsOf, landing, waitingCalls } from "../state/select.ts";
 import { useAnnouncements } from "./announce.ts";
 import { Dialogs, tell } from "./dialog.tsx";
 import { FirstRun } from "./firstrun.tsx";
@@ -14,9 +15,8 @@ import { toSession } from "./route.ts";
 import { phoneScreen } from "./screen.ts";
 import { Absent, SessionView } from "./session.tsx";
 import { Sessions } from "./sessions/list.tsx";
-import { asked, grouped, sequence } from "./sessions/order.ts";
+import { sequence } from "./sessions/order.ts";
 import { SignIn } from "./signin.tsx";
-import { standingCount } from "./standing.ts";
 import type { TimelineHandle } from "./timeline/timeline.tsx";
 import { showTab } from "./title.ts";
 import { refusal, titleOf } from "./words.ts";
@@ -47,7 +47,7 @@ function Main() {
   useSignalEffect(() => {
     const now = page.route.value;
     const row = now.at === "session" ? page.app.value.rows.get(now.session) : undefined;
-    showTab(standingCount(page.app.value), row ? titleOf(row) : "");
+    showTab(waitingCalls(page.app.value), row ? titleOf(row) : "");
   });
   useAnnouncements();
   useHome();
@@ -92,12 +92,9 @@ function useHome(): void {
       local.setLastOpened(at.session);
       phoneScreen.value = at.panel ? "panel" : "main";
     } else if (at.at === "home" && list === "ready" && rows.size > 0) {
-      const groups = grouped(rows.values());
-      const last = rows.get(local.lastOpened());
-      const newest = [...rows.values()].sort((a, b) => Date.parse(asked(b)) - Date.parse(asked(a)))[0];
-      const to = groups.need[0] ?? last ?? newest;
-      if (to) {
-        go(toSession(to.id), true);
+      const to = landing(app.value, local.lastOpened());
+      if (to !== "") {
+        go(toSession(to), true);
       }
     }
   }, [at, list, rows.size > 0]);
@@ -172,7 +169,7 @@ function run(page: Page, timeline: TimelineHandle | null, command: Command): boo
 }
 
 function step(page: Page, by: 1 | -1): boolean {
-  const order = sequence(grouped(page.app.value.rows.values()));
+  const order = sequence(groupsOf(page.app.value));
   const at = page.route.value;
   const now = at.at === "session" ? order.indexOf(at.session) : -1;
   const to = order[now < 0 ? 0 : now + by];
@@ -187,7 +184,7 @@ function toAsk(page: Page, timeline: TimelineHandle | null): boolean {
   if (timeline?.toAsk()) {
     return true;
   }
-  const need = grouped(page.app.value.rows.values()).need[0];
+  const need = groupsOf(page.app.value).needs[0];
   if (need) {
     page.go(toSession(need.id));
   }

@@ -1,5 +1,6 @@
 // The header of a conversation: its name, how it stands, what it has used.
 
+import { waitingCalls } from "../state/select.ts";
 import type { Entry, SessionRow } from "../state/types.ts";
 import { cost, tokens } from "./format.ts";
 import { Icon, IconButton, Status } from "./icons.tsx";
@@ -7,7 +8,6 @@ import { Menu } from "./menu.tsx";
 import { usePage } from "./page.ts";
 import { type Route, toSession } from "./route.ts";
 import { askDelete, askRename, copyLink, pin } from "./sessions/acts.ts";
-import { standingCount } from "./standing.ts";
 import { phoneScreen } from "./screen.ts";
 import { sessionLook, titleOf } from "./words.ts";
 
@@ -26,7 +26,7 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
       phoneScreen.value = "panel";
     }
   };
-  const waiting = standingCount(app.value);
+  const waiting = waitingCalls(app.value);
   const off = app.value.me?.allow.includes("admin") === false ? "This token does not allow it" : "";
   return (
     <header class="head">

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
+import { callsOf, shownUpto } from "../state/select.ts";
 import type { InboxItem, SessionRow, SessionState } from "../state/types.ts";
 import { Composer } from "./composer/composer.tsx";
 import { Strip } from "./composer/strip.tsx";
@@ -9,7 +10,6 @@ import { useTakeBack, Waiting } from "./composer/waiting.tsx";
 import { SessionHeader } from "./header.tsx";
 import { Link } from "./link.tsx";
 import { usePage } from "./page.ts";
-import { shownUpTo, standingOf } from "./standing.ts";
 import { type TimelineHandle, TimelineView } from "./timeline/timeline.tsx";
 
 interface SessionProps {
@@ -53,7 +53,7 @@ function Body({ id, row, open, handle }: BodyProps) {
   const items = page.timeline.value;
   const inbox = open?.inbox ?? [];
   const takeBack = useTakeBack(id);
-  const standing = standingOf(page.app.value, id).length;
+  const standing = callsOf(page.app.value, id).length;
   const known = open !== null && open.load === "ready" && items !== null;
 
   if (open?.load === "failed") {
@@ -77,7 +77,7 @@ function Body({ id, row, open, handle }: BodyProps) {
       )}
       <footer class="dock">
         <div class="col">
-          <Strip upTo={shownUpTo(page.app.value, id)} below={pinned.value ? 0 : standing} onGo={() => handle.current?.toAsk()} />
+          <Strip upTo={open === null ? 0 : shownUpto(page.app.value)} below={pinned.value ? 0 : standing} onGo={() => handle.current?.toAsk()} />
           {row && <Waiting row={row} items={inbox} takeBack={takeBack} />}
           {row && <Composer key={id} row={row} takeNewest={takeNewest} onSend={() => handle.current?.toEnd()} />}
         </div>

@@ -3,10 +3,10 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
 import type { Queue } from "../../protocol.gen.ts";
+import { shownUpto } from "../../state/select.ts";
 import type { SessionState } from "../../state/types.ts";
 import { say } from "../live.ts";
 import { type Page, usePage } from "../page.ts";
-import { shownUpTo } from "../standing.ts";
 import { refusal } from "../words.ts";
 
 export type Phase =
@@ -82,7 +82,7 @@ export function useSending(session: string, cleared: () => void): Sending {
     phase: phase.value,
     send: (text, target) => {
       const { app, now } = page;
-      const t: Try = { text, target, key: crypto.randomUUID(), since: new Date(now.value).toISOString(), seq: shownUpTo(app.value, session) };
+      const t: Try = { text, target, key: crypto.randomUUID(), since: new Date(now.value).toISOString(), seq: shownUpto(app.value) };
       last.current = t;
       void attempt(t);
     },

@@ -10,7 +10,7 @@ import { connectionReason, connectionWord } from "../words.ts";
 const patience = 1_000; // ms without a connection before it is worth a strip
 
 interface StripProps {
-  /** log position that is shown; −1 = nothing is */
+  /** log position that is shown; 0 = nothing is */
   upTo: number;
   /** standing calls of this session that are out of view */
   below: number;
@@ -29,7 +29,7 @@ export function Strip({ upTo, below, onGo }: StripProps) {
         <Status is="off" />
         <span class="grow">
           <b>No connection.</b> {why !== "" && `${why} `}The agent goes on without this page.
-          {upTo >= 0 && <> Shown: the log up to <span class="num">{position(upTo)}</span>.</>}
+          {upTo > 0 && <> Shown: the log up to <span class="num">{position(upTo)}</span>.</>}
         </span>
         <span class="muted num wide">{connectionWord(c, now.value)}</span>
         <button type="button" class="btn small" onClick={() => act.retry()}>Retry now</button>

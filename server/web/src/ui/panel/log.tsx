@@ -3,7 +3,7 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { EventType, type LogEvent } from "../../protocol.gen.ts";
-import { count, instant, plural, position } from "../format.ts";
+import { count, instant, position } from "../format.ts";
 import { Icon, Status } from "../icons.tsx";
 import { copy } from "../live.ts";
 import { Link } from "../link.tsx";

@@ -4,7 +4,7 @@ import { useSignal } from "@preact/signals";
 import { useEffect, useId } from "preact/hooks";
 import { usePage } from "../page.ts";
 import { refusal } from "../words.ts";
-import { Unread, useReading } from "./settings.tsx";
+import { Unread, useReading } from "./reading.tsx";
 
 export function Models({ session }: { session: string }) {
   const { act, app } = usePage();

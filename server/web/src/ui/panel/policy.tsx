@@ -5,7 +5,7 @@ import { useEffect, useId } from "preact/hooks";
 import { usePage } from "../page.ts";
 import { refusal } from "../words.ts";
 import { allowing } from "./fnmatch.ts";
-import { Unread, useReading } from "./settings.tsx";
+import { Unread, useReading } from "./reading.tsx";
 
 const maxPatterns = 128;
 const maxLength = 256; // characters of a pattern

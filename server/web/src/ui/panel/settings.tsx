@@ -1,8 +1,7 @@
 // The settings of a session.
 
 import { useSignal } from "@preact/signals";
-import { useEffect } from "preact/hooks";
-import type { Outcome, SessionRow } from "../../state/types.ts";
+import type { SessionRow } from "../../state/types.ts";
 import { count, cost, size, tokens } from "../format.ts";
 import { IconButton } from "../icons.tsx";
 import { copy } from "../live.ts";
@@ -12,6 +11,7 @@ import { refusal, titleOf } from "../words.ts";
 import { Models } from "./models.tsx";
 import { PanelFrame } from "./panel.tsx";
 import { Policy } from "./policy.tsx";
+import { Unread, useReading } from "./reading.tsx";
 
 export function SettingsPanel({ session }: { session: string }) {
   const { app } = usePage();
@@ -48,21 +48,6 @@ function General({ row }: { row: SessionRow }) {
       </dl>
     </section>
   );
-}
-
-/** What is read once when the panel opens. */
-export function useReading<T>(read: () => Promise<Outcome<T>>, key: string): { value: T | null; problem: string; again: () => void } {
-  const state = useSignal<{ value: T | null; problem: string }>({ value: null, problem: "" });
-  const again = async (): Promise<void> => {
-    const outcome = await read();
-    state.value = outcome.ok ? { value: outcome.value, problem: "" } : { value: null, problem: refusal(outcome) };
-  };
-  useEffect(() => void again(), [key]);
-  return { ...state.value, again: () => void again() };
-}
-
-export function Unread({ problem, again }: { problem: string; again: () => void }) {
-  return problem === "" ? null : <p class="field-error">{problem} <button type="button" class="btn small" onClick={again}>Try again</button></p>;
 }
 
 function Usage({ session }: { session: string }) {

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
+import { groupsOf, isUnread, type Groups } from "../../state/select.ts";
 import type { SessionRow } from "../../state/types.ts";
 import { age, instant } from "../format.ts";
 import { Brandmark, Icon, IconButton, Status } from "../icons.tsx";
@@ -12,8 +13,7 @@ import { Link } from "../link.tsx";
 import { toSession } from "../route.ts";
 import { AccountMenu } from "./account.tsx";
 import { RowMenu } from "./rowmenu.tsx";
-import { asked, grouped, type Groups, held, matches } from "./order.ts";
-import { isUnread } from "./unread.ts";
+import { asked, held, matches } from "./order.ts";
 
 const chunk = 100; // rows shown before the list is scrolled to its end
 
@@ -60,7 +60,7 @@ function Rows({ query }: { query: string }) {
   const before = useRef<Groups | null>(null);
   const { rows, list } = app.value;
 
-  let groups = grouped(rows.values());
+  let groups = groupsOf(app.value);
   if (busy.value && before.current) {
     groups = held(before.current, groups);
   }
@@ -81,7 +81,7 @@ function Rows({ query }: { query: string }) {
     return <div class="list">{list === "ready" && <p class="words">Sessions appear here. They keep working when this page is closed.</p>}</div>;
   }
   const filter = (group: readonly SessionRow[]): readonly SessionRow[] => (query.trim() === "" ? group : group.filter((row) => matches(row, query)));
-  const need = filter(groups.need);
+  const need = filter(groups.needs);
   const pinned = filter(groups.pinned);
   const recent = filter(groups.recent);
   const none = need.length + pinned.length + recent.length === 0;
@@ -118,7 +118,7 @@ function Row({ row }: { row: SessionRow }) {
   const { now, connection, route, local } = usePage();
   const at = route.value;
   const current = at.at === "session" && at.session === row.id;
-  const unread = isUnread(row, local) && !current;
+  const unread = isUnread(row, local.readMark(row.id)) && !current;
   const look = sessionLook(row, connection.value.phase === "live" || connection.value.phase === "catching_up", unread);
   return (
     <li class="item">

@@ -1,0 +1,81 @@
+// Shows every state of the story page to a browser, under the policy of the real page:
+// takes pictures, asks axe, and fails on what axe calls serious, on an error in the
+// console, and on a page that scrolls sideways.
+//
+//   npm run story            all states
+//   npm run story -- gap     some of them
+//
+// CHROMIUM names the browser, /usr/bin/chromium by default.
+
+import { readFile, mkdir } from "node:fs/promises";
+import { createServer } from "node:http";
+import { createRequire } from "node:module";
+import { extname, join } from "node:path";
+import { chromium } from "playwright-core";
+
+const folder = new URL("../.story/", import.meta.url).pathname;
+const pictures = join(folder, "pictures");
+const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+
+const states = [
+  "running", "list", "approval", "hidden", "log", "settings", "offline", "gap", "replaying", "ended", "stopped", "failed", "paused",
+  "stopping", "earlier", "nothing", "loading", "absent", "watching", "empty", "signin", "parts",
+];
+const views = [
+  { name: "light", width: 1440, height: 968, scheme: "light" },
+  { name: "dark", width: 1440, height: 968, scheme: "dark" },
+  { name: "phone", width: 390, height: 800, scheme: "light" },
+  { name: "narrow", width: 320, height: 640, scheme: "dark" },
+];
+const policy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
+  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types dompurify";
+const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
+
+const server = createServer(async (request, response) => {
+  const path = new URL(request.url, "http://story").pathname;
+  const name = extname(path) in types ? path : "/index.html";
+  try {
+    const body = await readFile(join(folder, name));
+    response.writeHead(200, { "content-type": types[extname(name)] ?? "text/html", "content-security-policy": policy });
+    response.end(body);
+  } catch {
+    response.writeHead(404).end();
+  }
+});
+await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
+const address = `http://127.0.0.1:${server.address().port}/`;
+
+await mkdir(pictures, { recursive: true });
+const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+const faults = [];
+const wanted = process.argv.slice(2);
+for (const view of views) {
+  const context = await browser.newContext({
+    viewport: { width: view.width, height: view.height }, colorScheme: view.scheme, reducedMotion: "reduce", timezoneId: "UTC", bypassCSP: false,
+  });
+  for (const state of states.filter((s) => wanted.length === 0 || wanted.includes(s))) {
+    const page = await context.newPage();
+    page.on("console", (m) => m.type() === "error" && faults.push(`${view.name} ${state}: console: ${m.text()}`));
+    page.on("pageerror", (e) => faults.push(`${view.name} ${state}: ${e.stack}`));
+    await page.goto(`${address}#${state}`);
+    await page.waitForTimeout(350);
+    await page.screenshot({ path: join(pictures, `${state}-${view.name}.png`) });
+    const sideways = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    if (sideways) {
+      faults.push(`${view.name} ${state}: the page scrolls sideways`);
+    }
+    const session = await context.newCDPSession(page); // past the policy: the tool is not the page
+    await session.send("Runtime.evaluate", { expression: axe });
+    const found = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+    for (const v of found.violations.filter((x) => x.impact === "serious" || x.impact === "critical")) {
+      faults.push(`${view.name} ${state}: ${v.id} (${v.impact}): ${v.nodes.slice(0, 3).map((n) => `${n.target.join(" ")} ${n.any[0]?.message ?? ""}`).join(" | ")}`);
+    }
+    await page.close();
+  }
+  await context.close();
+}
+await browser.close();
+server.close();
+console.log(faults.length === 0 ? "nothing serious" : faults.join("\n"));
+process.exitCode = faults.length === 0 ? 0 : 1;
