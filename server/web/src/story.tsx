@@ -3,7 +3,7 @@
 
 import { render } from "preact";
 import "./style/index.css";
-import { Parts } from "./story/parts.tsx";
+import { Parts, unfold } from "./story/parts.tsx";
 import { scenes } from "./story/scenes.ts";
 import { storyPage } from "./story/page.ts";
 import { ProseEngine } from "./text/prose.ts";
@@ -22,7 +22,9 @@ function show(): void {
   }
   render(null, host);
   if (name === "parts") {
-    render(<Parts page={storyPage({}, prose)} />, host);
+    const page = storyPage({}, prose);
+    unfold(page.local);
+    render(<Parts page={page} />, host);
     return;
   }
   const scene = scenes[name];

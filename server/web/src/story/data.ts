@@ -58,6 +58,7 @@ export function user(text: string, more: { attempt?: { index: number; ids: strin
 
 export function prose(text: string, more: { streaming?: boolean; incomplete?: boolean } = {}): TimelineItem {
   const e = entry({ id: "m", type: ItemType.Message, role: "assistant", status: "completed", content: [{ type: "output_text", text, annotations: [] }] });
+  e.usage = { input_tokens: 9_216, output_tokens: 1_052, cost: 0.0155 };
   return { ...base(e), is: "prose", text, streaming: more.streaming ?? false, incomplete: more.incomplete ?? false, parts: [] };
 }
 

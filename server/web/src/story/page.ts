@@ -47,7 +47,7 @@ export function storyPage(scene: Scene, prose: ProseEngine): Page {
     ...(scene.live ? { live_run_id: run } : {}),
   });
   const rows = scene.rows ?? [own, ...others];
-  rows.forEach((r) => local.setReadMark(r.id, 15));
+  rows.forEach((r) => local.setReadMark(r.id, r.id === session ? 9_999 : 15));
   const state: AppState = {
     tick: 1, me: { owner: "owner", allow: scene.allow ?? ["watch", "inject", "approve", "admin"] }, caughtUp: true, list: "ready",
     connectedAt: 1, listReadAt: 1, approvalsReadAt: 1,
@@ -84,7 +84,7 @@ function acts(): Actions {
     loadEarlier: nothing, find: () => Promise.resolve(false), retryHole: nothing,
     log: (_, from) => ok(from > 0 ? log.filter((event) => event.seq >= from) : log),
     policy: () => ok(["Read", "Bash", "mcp__files__*"]), setPolicy: no,
-    models: () => ok({ default: "openrouter/qwen3-coder", titler: "demo/guide" }), setModels: no,
+    models: () => ok({ main: "openrouter/qwen3-coder", title: "demo/guide" }), setModels: no,
     usage: () => ok([{ model: "openrouter/qwen3-coder", input_tokens: 18_432, output_tokens: 2_104, cost: 0.031 }]),
     download: no,
   };

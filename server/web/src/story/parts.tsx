@@ -4,6 +4,7 @@ import type { ComponentChildren } from "preact";
 import type { Call } from "../state/types.ts";
 import { CallCard } from "../ui/calls/card.tsx";
 import { type Glyph, Status } from "../ui/icons.tsx";
+import type { Local } from "../ui/local.ts";
 import { type Page, PageProvider } from "../ui/page.ts";
 import { Cancelled, Compaction, Diagnostic, Failure, HoleNote, Paused, RunFoot, Unknown } from "../ui/timeline/notes.tsx";
 import { call, diff, foot, note, session } from "./data.ts";
@@ -39,8 +40,12 @@ const glyphs: readonly [Glyph, string][] = [
   ["need", "needs you"], ["run", "running"], ["open", "can go on"], ["fail", "failed"], ["idle", "idle"], ["off", "not connected"],
 ];
 
+/** The renderers are shown open. */
+export function unfold(local: Local): void {
+  renderers.forEach((c) => local.setFold("", c.key, true));
+}
+
 export function Parts({ page }: { page: Page }) {
-  renderers.forEach((c) => page.local.setFold("", c.key, true));
   return (
     <PageProvider value={page}>
       <main class="scroll story">

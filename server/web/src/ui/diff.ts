@@ -93,8 +93,9 @@ function markPair(before: Line | undefined, after: Line | undefined): void {
   const head = a.slice(0, start).join("").length;
   const tail = a.slice(a.length - end).join("").length;
   const common = head + tail;
-  if (before.text.slice(0, head).trim() === "" && tail === 0) {
-    return; // nothing in common: the tint of the line says it
+  const shared = before.text.slice(0, head).trim().length + before.text.slice(before.text.length - tail).trim().length;
+  if (shared * 3 < Math.max(before.text.trim().length, after.text.trim().length)) {
+    return; // other lines altogether: their tint says it
   }
   if (common < before.text.length) {
     before.changed = [head, before.text.length - tail];

@@ -6,6 +6,7 @@ import { cost, tokens } from "./format.ts";
 import { Icon, IconButton, Status } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
 import { usePage } from "./page.ts";
+import { useReading } from "./panel/reading.tsx";
 import { type Route, toSession } from "./route.ts";
 import { askDelete, askRename, copyLink, pin } from "./sessions/acts.ts";
 import { phoneScreen } from "./screen.ts";
@@ -36,7 +37,7 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
       <h1 class="clip foreign" title={row && titleOf(row)}>{row ? titleOf(row) : id}</h1>
       {look && look.chip !== "" && <span class={`chip ${chip}`.trimEnd()}><Status is={look.glyph} />{look.chip}</span>}
       <span class="grow" />
-      {row && <Usage agent={row.agent} />}
+      {row && <Usage row={row} />}
       <IconButton icon="rows" class="wide" label="Log" title="Log  (L)" pressed={panel?.is === "log"} onClick={() => show("log")} />
       <IconButton icon="settings" class="wide" label="Session settings" title="Settings  (S)" pressed={panel?.is === "settings"} onClick={() => show("settings")} />
       {row && (
@@ -65,12 +66,16 @@ async function forkAll({ act, go }: ReturnType<typeof usePage>, id: string): Pro
 }
 
 /** What the session has used, where all of its entries are here to be counted. */
-function Usage({ agent }: { agent: string }) {
-  const { open } = usePage().app.value;
+function Usage({ row }: { row: SessionRow }) {
+  const { app, act } = usePage();
+  const { open } = app.value;
+  const { value: models } = useReading(() => act.models(row.id), row.id);
+  const model = models?.main;
   const sums = open?.earlier === "start" ? summed(open.entries.values()) : null;
   return (
     <span class="meta num">
-      <span class="foreign">{agent}</span>
+      <span class="foreign">{row.agent}</span>
+      {model && <span class="sep foreign">{model}</span>}
       {sums && <span class="sep">{tokens(sums.input)} in, {tokens(sums.output)} out</span>}
       {sums && sums.cost !== null && <span class="sep">{cost(sums.cost)}</span>}
     </span>

@@ -11,7 +11,7 @@ export interface Look {
   glyph: Glyph;
   line: string;
   chip: string;
-  tone: "" | "need-text" | "bad";
+  tone: "" | "need-text";
 }
 
 /** live: whether the page hears the server now; unread: something came since it was seen. */
@@ -30,7 +30,7 @@ export function sessionLook(row: SessionRow, live: boolean, unread: boolean): Lo
     case SessionStatus.Resumable:
       return { glyph: "open", line: "Paused in the middle of a run", chip: "Paused", tone: "" };
     case SessionStatus.Failed:
-      return { glyph: "fail", line: "Failed", chip: "Failed", tone: "bad" };
+      return { glyph: "fail", line: "Failed", chip: "Failed", tone: "" };
     case SessionStatus.Idle:
       return { glyph: "idle", line: unread ? "Finished" : "Idle", chip: "", tone: "" };
     default:

@@ -69,7 +69,7 @@ export function LogPanel({ session, seq }: { session: string; seq: number }) {
           <Icon name="search" />
           <input type="search" placeholder="Filter type or text" aria-label="Filter type or text" value={filter.value} onInput={(e) => (filter.value = e.currentTarget.value)} />
         </label>
-        <button type="button" class="btn small" aria-pressed={hide.value} onClick={() => (hide.value = !hide.value)}>{hide.value ? "Show chunks" : "Hide chunks"}</button>
+        <button type="button" class="btn small" aria-pressed={hide.value} onClick={() => (hide.value = !hide.value)}>Hide chunks</button>
       </div>
       <ul
         ref={box} class="ev" tabIndex={0} aria-label="Events"

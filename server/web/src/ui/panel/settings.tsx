@@ -1,6 +1,7 @@
 // The settings of a session.
 
 import { useSignal } from "@preact/signals";
+import type { ComponentChildren } from "preact";
 import type { SessionRow } from "../../state/types.ts";
 import { count, cost, size, tokens } from "../format.ts";
 import { IconButton } from "../icons.tsx";
@@ -38,16 +39,22 @@ function General({ row }: { row: SessionRow }) {
   return (
     <section>
       <h2>General</h2>
-      <dl class="pairs">
-        <dt>Title</dt><dd class="foreign">{titleOf(row)}</dd><IconButton icon="edit" label="Rename" small onClick={() => askRename(page, row)} />
-        <dt>Agent</dt><dd class="foreign">{row.agent}</dd><span />
-        {ids.map(([name, id]) => (
-          <><dt>{name}</dt><dd class="mono">{id}</dd><IconButton icon="copy" label={`Copy the ${name.toLowerCase()}'s id`} small onClick={() => void copy(id)} /></>
-        ))}
-        <dt>Log</dt><dd class="num">{count(row.last_seq + 1)} events, {size(row.bytes)}</dd><span />
-      </dl>
+      <table class="pairs">
+        <tbody>
+          <Pair name="Title" value={titleOf(row)}><IconButton icon="edit" label="Rename" small onClick={() => askRename(page, row)} /></Pair>
+          <Pair name="Agent" value={row.agent} />
+          {ids.map(([name, id]) => (
+            <Pair name={name} value={id} mono><IconButton icon="copy" label={`Copy the ${name.toLowerCase()}'s id`} small onClick={() => void copy(id)} /></Pair>
+          ))}
+          <Pair name="Log" value={`${count(row.last_seq + 1)} events, ${size(row.bytes)}`} />
+        </tbody>
+      </table>
     </section>
   );
+}
+
+function Pair({ name, value, mono, children }: { name: string; value: string; mono?: boolean; children?: ComponentChildren }) {
+  return <tr><th scope="row">{name}</th><td class={mono ? "mono" : "foreign num"}>{value}</td><td>{children}</td></tr>;
 }
 
 function Usage({ session }: { session: string }) {

@@ -117,9 +117,11 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
         </div>
       </div>
       {!pinned.value && (
-        <button type="button" class="btn jump num" onClick={toEnd}>
-          <Icon name="arrow" />{fresh > 0 ? `${count(fresh)} new` : "Newest"}
-        </button>
+        <div class="jump-place">
+          <button type="button" class="btn jump num" onClick={toEnd}>
+            <Icon name="arrow" />{fresh > 0 ? `${count(fresh)} new` : "Newest"}
+          </button>
+        </div>
       )}
     </Reading.Provider>
   );

@@ -39,11 +39,9 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
       <div class="you-text foreign">{item.text}</div>
       <div class="acts">
         {item.attempt && <Switcher attempt={item.attempt} session={session} locked={locked} />}
-        <span class="on-hover">
-          {!item.injected && <IconButton icon="edit" label="Edit and branch" off={off || locked} onClick={() => setEditing(true)} />}
-          <IconButton icon="fork" label="Fork from here" off={off} onClick={() => void fork()} />
-          <IconButton icon="copy" label="Copy" onClick={() => void copy(item.text)} />
-        </span>
+        {!item.injected && <IconButton icon="edit" label="Edit and branch" off={off || locked} onClick={() => setEditing(true)} />}
+        <IconButton icon="fork" label="Fork from here" off={off} onClick={() => void fork()} />
+        <IconButton icon="copy" label="Copy" onClick={() => void copy(item.text)} />
         {item.entry && <time class="num" dateTime={item.entry.created_at} title={instant(item.entry.created_at)}>{clock(item.entry.created_at)}</time>}
         {item.injected && <span class="faint">while it ran</span>}
       </div>
