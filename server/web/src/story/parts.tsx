@@ -80,8 +80,8 @@ export function Parts({ page }: { page: Page }) {
 
 function Part({ name, children }: { name: string; children: ComponentChildren }) {
   return (
-    <section class="settings part">
-      <h2>{name}</h2>
+    <section>
+      <h2 class="part">{name}</h2>
       <div class="calls">{children}</div>
     </section>
   );

@@ -45,7 +45,7 @@ function opensItself(call: Call): boolean {
     return call.output !== "";
   }
   if (wentWrong(call)) {
-    return call.output !== "";
+    return call.output !== "" && callOutcome(call).tone === "bad"; // a refusal is said by its line
   }
   if (call.display.renderer === "diff" && call.lastStep) {
     const diff = parseDiff(call.display.text ?? "");

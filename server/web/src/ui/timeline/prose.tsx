@@ -15,5 +15,5 @@ export function Prose({ text, streaming }: { text: string; streaming: boolean })
     return () => view.current?.end();
   }, [prose]);
   useLayoutEffect(() => view.current?.update(text, streaming), [text, streaming]);
-  return <div ref={host} class="prose md foreign" />;
+  return <div ref={host} class={`prose md foreign${streaming ? " streaming" : ""}`} />;
 }
