@@ -35,6 +35,7 @@ export function initialSession(id: string): SessionState {
     calls: new Map(),
     leaf: null,
     leafSeq: 0,
+    logSeq: 0,
     earlier: "more",
     branchedAt: 0,
     pageReadAt: 0,

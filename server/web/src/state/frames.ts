@@ -160,6 +160,7 @@ function entry(d: Draft, payload: RunEntry, seq: number | undefined): void {
   const position = seq ?? payload.entry.seq;
   const open = d.session(session_id);
   if (open && putEntry(d, open, payload.entry)) {
+    open.s.logSeq = Math.max(open.s.logSeq, payload.entry.seq);
     rollLeaf(open, [payload.entry]); // also of a frame that is discarded: an entry is true wherever it comes from
   }
   if (run_id !== "") {

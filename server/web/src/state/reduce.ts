@@ -214,6 +214,7 @@ function newest(d: Draft, open: OpenSession, read: PageRead): void {
   open.s.load = "ready";
   open.s.problem = "";
   open.s.pageReadAt = read.startedAt;
+  open.s.logSeq = Math.max(open.s.logSeq, read.logSeq);
   if (read.first) {
     open.s.earlier = "start";
   }

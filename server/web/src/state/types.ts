@@ -133,6 +133,8 @@ export interface SessionState {
   leaf: string | null;
   /** log position at which the leaf was said: later entries move it */
   leafSeq: number;
+  /** log position that the newest reading of its entries, or frame of an entry, named */
+  logSeq: number;
   /** pages before the oldest entry */
   earlier: "more" | "loading" | "failed" | "start";
   /** tick of the newest branch: a page whose reading began before it says no leaf */

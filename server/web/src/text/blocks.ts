@@ -1,0 +1,104 @@
+// Markdown in blocks: a block that has ended is rendered once, only what may still grow is
+// rendered again. A text gives the same blocks however it arrived.
+
+import { Lexer, type Token } from "marked";
+
+export const markdownOptions = { gfm: true, breaks: true } as const;
+
+export interface Block {
+  /** its source, blank lines behind it included */
+  raw: string;
+  /** a fence of the top level */
+  code: { lang: string; text: string } | null;
+}
+
+/** One kind of line end. A carriage return at the end of a stream may be half of one. */
+export function normalise(text: string): string {
+  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+}
+
+/** The blocks of a text, top level. */
+export function blocksOf(text: string): Block[] {
+  const blocks: Block[] = [];
+  for (const token of tokens(text)) {
+    const last = blocks.at(-1);
+    if (token.type === "space" && last) {
+      last.raw += token.raw;
+    } else if (token.type === "space") {
+      blocks.push({ raw: token.raw, code: null });
+    } else {
+      blocks.push({ raw: token.raw, code: codeOf(token) });
+    }
+  }
+  return blocks;
+}
+
+function tokens(text: string): Token[] {
+  try {
+    return new Lexer(markdownOptions).blockTokens(text, []);
+  } catch {
+    return [{ type: "text", raw: text, text }]; // nested deeper than the parser can go
+  }
+}
+
+function codeOf(token: Token): Block["code"] {
+  if (token.type !== "code" || token["codeBlockStyle"] === "indented") {
+    return null;
+  }
+  return { lang: String(token["lang"] ?? "").split(/\s/)[0] ?? "", text: String(token["text"]) };
+}
+
+/**
+ * How much of a growing text has ended for good: the blocks before the last one, seen from
+ * its whole lines. A half line may turn out to go on with what stands before it.
+ */
+export function endedLength(text: string): number {
+  const whole = text.slice(0, text.lastIndexOf("\n") + 1);
+  const blocks = blocksOf(whole);
+  return blocks.slice(0, -1).reduce((sum, block) => sum + block.raw.length, 0);
+}
+
+/**
+ * What of the open end of a text is shown while it grows. A half-typed fence marker and a
+ * half table row are held back: they would be drawn as text and then become something else.
+ */
+export function shown(tail: string): string {
+  const start = tail.lastIndexOf("\n") + 1;
+  const line = tail.slice(start);
+  const lines = tail.slice(0, start).split("\n");
+  const before = lines[lines.length - 2] ?? ""; // the last whole line
+  const fence = openFence(tail.slice(0, start));
+  if (fence) {
+    const mark = line.trimStart();
+    return mark !== "" && fence.startsWith(mark.slice(0, fence.length)) && /^(.)\1*\s*$/.test(mark) ? tail.slice(0, start) : tail;
+  }
+  if (/^ {0,3}(`{1,}|~{1,})[^`\n]*$/.test(line)) {
+    return tail.slice(0, start);
+  }
+  if (/^ {0,3}\|/.test(line) || (/^ {0,3}\|/.test(before) && line !== "")) {
+    // A head without its delimiter row is no table yet.
+    const isHead = !/^ {0,3}\|/.test(lines[lines.length - 3] ?? "");
+    return /^ {0,3}\|/.test(before) && isHead ? tail.slice(0, start - before.length - 1) : tail.slice(0, start);
+  }
+  if (/^ {0,3}\|/.test(before) && line === "" && !/^ {0,3}\|/.test(lines[lines.length - 3] ?? "")) {
+    return tail.slice(0, start - before.length - 1);
+  }
+  return tail;
+}
+
+/** The marker of the fence that a text of whole lines ends in; "" = none. */
+function openFence(text: string): string {
+  let open = "";
+  for (const line of text.split("\n")) {
+    const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line);
+    if (!mark?.[1]) {
+      continue;
+    }
+    if (open === "") {
+      open = mark[1][0] === "`" && mark[2]?.includes("`") ? "" : mark[1];
+    } else if (mark[1].startsWith(open) && mark[2]?.trim() === "") {
+      open = "";
+    }
+  }
+  return open;
+}

@@ -1,0 +1,34 @@
+// A code block: its language, a button that copies all of it, the code.
+
+export function codeBlock(document: Document, lang: string, text: string, copy: (text: string) => void): HTMLElement {
+  const block = document.createElement("div");
+  block.className = "src";
+  const head = block.appendChild(document.createElement("header"));
+  head.appendChild(document.createElement("span")).textContent = lang;
+  const button = head.appendChild(document.createElement("button"));
+  button.type = "button";
+  button.className = "btn quiet small";
+  button.textContent = "Copy";
+  const code = block.appendChild(document.createElement("pre")).appendChild(document.createElement("code"));
+  code.textContent = text.replace(/\n$/, "");
+  button.onclick = () => copy(code.textContent ?? "");
+  return block;
+}
+
+/** The code blocks in nodes, with what highlights them: language and code. */
+export function codesIn(nodes: readonly Node[]): { lang: string; code: HTMLElement }[] {
+  const found: { lang: string; code: HTMLElement }[] = [];
+  for (const node of nodes) {
+    if (node.nodeType !== 1) {
+      continue;
+    }
+    const element = node as Element;
+    for (const block of element.matches(".src") ? [element] : element.querySelectorAll(".src")) {
+      const code = block.querySelector("code");
+      if (code) {
+        found.push({ lang: block.querySelector("header > span")?.textContent ?? "", code });
+      }
+    }
+  }
+  return found;
+}
