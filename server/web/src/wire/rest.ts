@@ -16,6 +16,16 @@ export interface SearchHit {
   snippet: string;
 }
 
+/** What the providers told of a session's answers. */
+export interface Usage {
+  answers: number;
+  input_tokens: number;
+  output_tokens: number;
+  cost: number;
+  /** every answer told its tokens */
+  complete: boolean;
+}
+
 export interface StartedRun {
   run_id: string;
   session_id: string;
@@ -60,7 +70,7 @@ export class Rest {
   run = (id: string) => this.#json<Run>(`/runs/${enc(id)}`);
   policy = (id: string) => this.#json<{ patterns: string[] }>(`/sessions/${enc(id)}/policy`);
   models = (id: string) => this.#json<Record<string, string>>(`/sessions/${enc(id)}/models`);
-  usage = (id: string) => this.#json<Record<string, unknown>>(`/sessions/${enc(id)}/usage`);
+  usage = (id: string) => this.#json<Usage>(`/sessions/${enc(id)}/usage`);
   search = (q: string, signal?: AbortSignal) => this.#json<SearchHit[]>(`/search?q=${enc(q)}`, signal ? { signal } : {});
 
   create = (s: { id?: string; title?: string; agent?: string }, key: string) =>
@@ -89,9 +99,9 @@ export class Rest {
   saveModels = (id: string, models: Readonly<Record<string, string>>) =>
     this.#none(`/sessions/${enc(id)}/models`, { method: "PUT", body: models });
 
-  /** The newest entries, oldest first, or those before one. */
+  /** The newest entries, oldest first, or those before one. limit 0: all of them. */
   async messages(id: string, limit: number, before: string): Promise<Outcome<Page>> {
-    const query = `limit=${limit}` + (before === "" ? "" : `&before_id=${enc(before)}`);
+    const query = (limit > 0 ? `limit=${limit}` : "") + (before === "" ? "" : `&before_id=${enc(before)}`);
     return this.#ask(`/sessions/${enc(id)}/messages?${query}`, {}, async (answer) => ({
       entries: list<Entry>(await answer.json()), logSeq: Number(answer.headers.get("X-Log-Seq") ?? 0),
     }));
@@ -109,19 +119,13 @@ export class Rest {
     const call: Call = { headers: { Accept: "text/event-stream" }, timeout: 0, signal };
     return this.#ask(`/runs/${enc(run)}/events?from_seq=${from}`, call, async (answer) => {
       const frames: string[] = [];
-      if (!answer.body) {
-        return frames;
-      }
-      for await (const { id, data } of sse(answer.body)) {
+      for await (const { id, data } of sse(answer.body as ReadableStream<Uint8Array>)) {
         if (id >= next) {
-          break;
+          return frames;
         }
         frames.push(data);
-        if (id === next - 1) {
-          break;
-        }
       }
-      return frames;
+      throw new TypeError("the stream ended before the hole did");
     });
   }
 

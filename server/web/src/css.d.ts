@@ -1,0 +1,2 @@
+// The bundler takes stylesheets from imports; to the compiler they are nothing.
+declare module "*.css";
