@@ -92,7 +92,11 @@ function connected(d: Draft): void {
   d.s.connectedAt = d.s.tick;
   d.want({ want: "list" });
   d.want({ want: "approvals" });
-  for (const { id } of d.s.runs.values()) {
+  for (const { id, session } of d.s.runs.values()) {
+    if (session !== d.s.open?.id) {
+      d.runs.delete(id); // comes again if it is still open
+      continue;
+    }
     const run = d.run(id) as { -readonly [K in keyof RunState]: RunState[K] };
     run.awaitBelow = 0; // what was asked of the old socket does not come any more
     if (run.hole?.by === "failed") {
@@ -147,12 +151,8 @@ function leave(d: Draft): void {
   const left = d.s.open;
   d.s.open = null;
   for (const { id, session, phase } of d.s.runs.values()) {
-    if (session !== left?.id) {
-      continue;
-    }
-    if (phase === "ended") {
-      d.runs.delete(id);
-      continue;
+    if (session !== left?.id || phase === "ended") {
+      continue; // an ended one stays known: frames of it may be on their way
     }
     const run = d.run(id) as { -readonly [K in keyof RunState]: RunState[K] };
     // A replay that is under way is of no use any more; the cursor stands where it would have led.

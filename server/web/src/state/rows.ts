@@ -76,7 +76,7 @@ export function putRow(d: Draft, session: Session, startedAt: number): void {
     touchedAt: d.s.tick,
   };
   d.rows.set(session.id, row);
-  if (startedAt < d.s.tick) {
+  if (startedAt < d.s.tick && d.s.open?.id === session.id) {
     overtaken(d, session);
   }
 }
@@ -96,17 +96,12 @@ export function readList(d: Draft, startedAt: number, sessions: readonly Session
   }
 }
 
-/** Runs that ended while nobody listened: the list knows that they are over. */
+/** A run of the open session that ended while nobody listened: how it ended is asked for. */
 function overtaken(d: Draft, row: Session): void {
   for (const run of d.s.runs.values()) {
     const over = run.session === row.id && run.phase !== "ended" && run.id !== row.live_run_id && run.cursor <= row.last_seq;
-    if (!over) {
-      continue;
-    }
-    if (d.s.open?.id === row.id) {
+    if (over) {
       d.want({ want: "subscribe", run: run.id, from: run.cursor });
-    } else {
-      d.runs.delete(run.id);
     }
   }
 }
