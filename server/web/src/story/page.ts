@@ -67,7 +67,7 @@ export function storyPage(scene: Scene, prose: ProseEngine): Page {
 function opened(scene: Scene): SessionState {
   const entries = (scene.items ?? []).flatMap((item) => (item.entry ? [item.entry] : []));
   return {
-    id: session, load: scene.load ?? "ready", problem: "", entries: new Map(entries.map((e) => [e.id, e])), calls: new Map(), leaf: null, leafSeq: 0,
+    id: session, load: scene.load ?? "ready", problem: "", entries: new Map(entries.map((e) => [e.id, e])), calls: new Map(), logSeq: 1_698, leaf: null, leafSeq: 0,
     earlier: scene.earlier ?? "start", branchedAt: 0, pageReadAt: 1, inbox: scene.inbox ? inbox : [], inboxLoad: "ready", inboxAt: 1,
     buffers: new Map(), closed: new Set(),
   };

@@ -9,7 +9,10 @@ export function codeBlock(document: Document, lang: string, text: string, copy: 
   button.type = "button";
   button.className = "btn quiet small";
   button.textContent = "Copy";
-  const code = block.appendChild(document.createElement("pre")).appendChild(document.createElement("code"));
+  button.setAttribute("aria-label", "Copy code");
+  const pre = block.appendChild(document.createElement("pre"));
+  pre.tabIndex = 0; // it scrolls sideways: the keyboard must reach it
+  const code = pre.appendChild(document.createElement("code"));
   code.textContent = text.replace(/\n$/, "");
   button.onclick = () => copy(code.textContent ?? "");
   return block;

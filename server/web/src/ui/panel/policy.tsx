@@ -3,8 +3,8 @@
 import { useSignal } from "@preact/signals";
 import { useEffect, useId } from "preact/hooks";
 import { usePage } from "../page.ts";
+import { allowedBy } from "../../text/fnmatch.ts";
 import { refusal } from "../words.ts";
-import { allowing } from "./fnmatch.ts";
 import { Unread, useReading } from "./reading.tsx";
 
 const maxPatterns = 128;
@@ -51,7 +51,7 @@ export function Policy({ session }: { session: string }) {
       again();
     }
   };
-  const by = allowing(patterns, name.value);
+  const by = allowedBy(patterns, name.value);
   return (
     <section>
       <h2>Policy</h2>

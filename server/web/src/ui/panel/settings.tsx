@@ -71,7 +71,7 @@ function Usage({ session }: { session: string }) {
           <tbody>
             {value.map((line) => (
               <tr>
-                <td class="foreign">{line.model}</td>
+                <td class="foreign">{line.model || "All models"}</td>
                 <td class="r">{line.input_tokens === null ? "–" : tokens(line.input_tokens)}</td>
                 <td class="r">{line.output_tokens === null ? "–" : tokens(line.output_tokens)}</td>
                 <td class="r">{line.cost === null ? "not reported" : cost(line.cost)}</td>

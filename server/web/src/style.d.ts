@@ -1,2 +1,0 @@
-// Styles are imported for the bundler, which puts them beside the script.
-declare module "*.css";
