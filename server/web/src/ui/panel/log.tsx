@@ -9,10 +9,9 @@ import { copy } from "../live.ts";
 import { Link } from "../link.tsx";
 import { usePage } from "../page.ts";
 import { PanelFrame } from "./panel.tsx";
-import { type LogRow, logRows } from "./rows.ts";
+import { type LogRow, logRows, merged } from "./rows.ts";
 
 const pageSize = 200; // events read at once
-const mostRows = 2_000; // events kept; the oldest go first
 const tick = 2_000; // ms between reads while the log may have grown
 
 export function LogPanel({ session, seq }: { session: string; seq: number }) {
@@ -189,20 +188,4 @@ function useLog(session: string, seq: number): Log {
     void read(Math.max(0, first - pageSize));
   };
   return { events: events.value, problem: problem.value, earlier, retry: onward };
-}
-
-/** Both, by seq, without holes: what does not join is dropped for what was just read. */
-export function merged(before: readonly LogEvent[], read: readonly LogEvent[]): readonly LogEvent[] {
-  const first = before[0]?.seq ?? 0;
-  const last = before[before.length - 1]?.seq ?? -1;
-  const from = read[0]?.seq ?? 0;
-  const to = read[read.length - 1]?.seq ?? 0;
-  if (before.length === 0 || from > last + 1 || to < first - 1) {
-    return read;
-  }
-  const after = read.filter((event) => event.seq > last);
-  if (after.length > 0) {
-    return [...before, ...after].slice(-mostRows);
-  }
-  return [...read.filter((event) => event.seq < first), ...before].slice(0, mostRows);
 }

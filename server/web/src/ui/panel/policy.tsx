@@ -5,24 +5,8 @@ import { useEffect, useId } from "preact/hooks";
 import { usePage } from "../page.ts";
 import { allowedBy } from "../../text/fnmatch.ts";
 import { refusal } from "../words.ts";
+import { patternsOf, wrongPatterns } from "./patterns.ts";
 import { Unread, useReading } from "./reading.tsx";
-
-const maxPatterns = 128;
-const maxLength = 256; // characters of a pattern
-
-/** One pattern a line; blank lines count for nothing. */
-export function patternsOf(text: string): string[] {
-  return text.split("\n").map((line) => line.trim()).filter((line) => line !== "");
-}
-
-/** "" or what is wrong with a list. */
-export function wrongPatterns(patterns: readonly string[]): string {
-  if (patterns.length > maxPatterns) {
-    return `These are ${patterns.length} patterns, at most ${maxPatterns} can be kept.`;
-  }
-  const long = patterns.findIndex((p) => [...p].length > maxLength);
-  return long < 0 ? "" : `Pattern ${long + 1} is longer than ${maxLength} characters.`;
-}
 
 export function Policy({ session }: { session: string }) {
   const { act, app } = usePage();

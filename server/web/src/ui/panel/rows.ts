@@ -7,6 +7,7 @@ export type LogRow =
   /** a run of chunks of one type, as one row */
   | { is: "fold"; type: string; from: number; to: number; events: readonly LogEvent[] };
 
+const mostRows = 2_000; // events kept; the oldest go first
 const chunkTypes: readonly string[] = [EventType.AssistantChunk, EventType.ReasoningChunk, EventType.ToolProgress];
 
 /** Whether an event is a streamed piece. */
@@ -34,4 +35,20 @@ export function logRows(events: readonly LogEvent[], filter: string, fold: boole
     }
   }
   return rows.map((row) => (row.is === "fold" && row.events.length === 1 && row.events[0] ? { is: "event", event: row.events[0] } : row));
+}
+
+/** Both, by seq, without holes: what does not join is dropped for what was just read. */
+export function merged(before: readonly LogEvent[], read: readonly LogEvent[]): readonly LogEvent[] {
+  const first = before[0]?.seq ?? 0;
+  const last = before[before.length - 1]?.seq ?? -1;
+  const from = read[0]?.seq ?? 0;
+  const to = read[read.length - 1]?.seq ?? 0;
+  if (before.length === 0 || from > last + 1 || to < first - 1) {
+    return read;
+  }
+  const after = read.filter((event) => event.seq > last);
+  if (after.length > 0) {
+    return [...before, ...after].slice(-mostRows);
+  }
+  return [...read.filter((event) => event.seq < first), ...before].slice(0, mostRows);
 }

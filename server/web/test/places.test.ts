@@ -1,0 +1,124 @@
+// Where things stand: the window of the timeline, the list under a pointer, local things,
+// the rows of the log.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EventType, type LogEvent } from "../src/protocol.gen.ts";
+import type { SessionRow } from "../src/state/types.ts";
+import { Guard, guardTime } from "../src/ui/calls/guard.ts";
+import { Local } from "../src/ui/local.ts";
+import { logRows, merged } from "../src/ui/panel/rows.ts";
+import { patternsOf, wrongPatterns } from "../src/ui/panel/patterns.ts";
+import { held } from "../src/ui/sessions/order.ts";
+import { around, earlier, kept, later, most, newest, page } from "../src/ui/timeline/window.ts";
+
+test("the document never holds more than 400 items, and loses none for good", () => {
+  let w = newest(1_000);
+  assert.deepEqual(w, { from: 800, to: 1_000 });
+  for (let i = 0; i < 20; i++) {
+    w = earlier(w);
+    assert.ok(w.to - w.from <= most);
+  }
+  assert.equal(w.from, 0);
+  for (let i = 0; i < 20; i++) {
+    w = later(w, 1_000);
+    assert.ok(w.to - w.from <= most);
+  }
+  assert.equal(w.to, 1_000);
+});
+
+test("a window keeps its first item when others come before or behind it", () => {
+  assert.deepEqual(kept({ from: 0, to: 200 }, 200, 300, 100), { from: 100, to: 300 }); // a page came before
+  assert.deepEqual(kept({ from: 0, to: 200 }, 200, 201, 0), { from: 0, to: 201 }); // it follows the end
+  assert.deepEqual(kept({ from: 0, to: 200 }, 900, 901, 0), { from: 0, to: 200 }); // it does not
+  assert.deepEqual(kept({ from: 5, to: 200 }, 200, 50, -1), newest(50)); // another branch
+  const found = around(500, 1_000);
+  assert.ok(found.from <= 500 && 500 < found.to && found.to - found.from === 2 * page);
+});
+
+const row = (id: string, title = id): SessionRow => ({ id, title }) as SessionRow;
+
+test("no row moves while somebody points at the list", () => {
+  const before = { needs: [row("a")], pinned: [], recent: [row("b"), row("c")] };
+  const now = { needs: [row("c", "new title")], pinned: [], recent: [row("d"), row("b")] };
+  const shown = held(before, now);
+  assert.deepEqual([shown.needs, shown.pinned, shown.recent].map((g) => g.map((r) => r.id)), [[], [], ["b", "c", "d"]]);
+  assert.equal(shown.recent[1]?.title, "new title");
+});
+
+class Memory {
+  readonly kept = new Map<string, string>();
+  getItem = (key: string): string | null => this.kept.get(key) ?? null;
+  setItem = (key: string, value: string): void => void this.kept.set(key, value);
+  removeItem = (key: string): void => void this.kept.delete(key);
+  key = (n: number): string | null => [...this.kept.keys()][n] ?? null;
+  get length(): number {
+    return this.kept.size;
+  }
+}
+
+test("local things are kept an owner and a session, and cleared by signing out", () => {
+  const memory = new Memory();
+  memory.setItem("elsewhere", "stays");
+  const local = new Local(memory);
+  local.setOwner("ada");
+  local.setDraft("s", "half a text");
+  local.setFold("s", "e1", false);
+  local.setReadMark("s", 12);
+  assert.equal(local.draft("s"), "half a text");
+  assert.equal(local.fold("s", "e1"), false);
+  assert.equal(local.fold("s", "e2"), undefined);
+  local.setOwner("bob");
+  assert.equal(local.draft("s"), "");
+  assert.equal(local.readMark("s"), -1);
+  local.setOwner("ada");
+  assert.equal(local.readMark("s"), 12);
+  local.clear();
+  assert.deepEqual([...memory.kept.keys()], ["elsewhere"]);
+});
+
+test("a storage that refuses breaks nothing", () => {
+  const refuses = (): never => {
+    throw new Error("full");
+  };
+  const local = new Local({ getItem: refuses, setItem: refuses, removeItem: refuses, key: () => null, length: 0 });
+  local.setDraft("s", "text");
+  local.setTheme("dark");
+  assert.equal(local.draft("s"), "");
+  assert.equal(local.theme(), "system");
+});
+
+const event = (seq: number, type: string): LogEvent => ({ id: `e${seq}`, session_id: "s", seq, at: "", type, payload: { n: seq } });
+
+test("chunks in a row become one row with their range, and unknown types look like all others", () => {
+  const events = [event(1, EventType.TurnStart), event(2, EventType.AssistantChunk), event(3, EventType.AssistantChunk), event(4, "weather/report"), event(5, EventType.ToolProgress)];
+  const rows = logRows(events, "", true);
+  assert.deepEqual(rows.map((r) => (r.is === "fold" ? `${r.from}-${r.to}` : r.event.seq)), [1, "2-3", 4, 5]);
+  assert.equal(logRows(events, "", false).length, 5);
+  assert.deepEqual(logRows(events, "weather", true).length, 1);
+});
+
+test("what was read of the log joins without a hole", () => {
+  const a = [event(4, "a"), event(5, "a")];
+  assert.deepEqual(merged(a, [event(5, "a"), event(6, "a")]).map((e) => e.seq), [4, 5, 6]);
+  assert.deepEqual(merged(a, [event(2, "a"), event(3, "a")]).map((e) => e.seq), [2, 3, 4, 5]);
+  assert.deepEqual(merged(a, [event(9, "a")]).map((e) => e.seq), [9]);
+});
+
+test("a policy has at most 128 patterns of 256 characters", () => {
+  assert.deepEqual(patternsOf(" Read \n\nmcp__*\n"), ["Read", "mcp__*"]);
+  assert.equal(wrongPatterns(Array<string>(128).fill("x".repeat(256))), "");
+  assert.match(wrongPatterns(Array<string>(129).fill("x")), /at most 128/);
+  assert.match(wrongPatterns(["a", "x".repeat(257)]), /Pattern 2/);
+});
+
+test("a verdict counts only half a second after the card appeared, and after it moved", () => {
+  const at = (top: number) => ({ top, left: 0 });
+  const guard = new Guard(at(100), 0);
+  assert.equal(guard.ready(at(100), guardTime - 1), false);
+  assert.equal(guard.ready(at(100), guardTime), true);
+  guard.moved(at(140), 1_000);
+  assert.equal(guard.ready(at(140), 1_499), false);
+  assert.equal(guard.ready(at(140), 1_500), true);
+  assert.equal(guard.ready(at(300), 5_000), false, "a move that nobody told of counts from the click");
+});
