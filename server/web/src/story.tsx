@@ -22,7 +22,7 @@ function show(): void {
   }
   render(null, host);
   if (name === "parts") {
-    const page = storyPage({}, prose);
+    const { page } = storyPage({}, prose);
     unfold(page.local);
     render(<Parts page={page} />, host);
     return;
@@ -32,7 +32,9 @@ function show(): void {
     host.textContent = `No story is called ${name}. These are: ${Object.keys(scenes).join(", ")}, parts`;
     return;
   }
-  render(<App page={storyPage(scene, prose)} />, host);
+  const { page, stage } = storyPage(scene, prose);
+  Object.assign(globalThis, { stage });
+  render(<App page={page} />, host);
   setTimeout(() => (phoneScreen.value = name === "list" ? "list" : scene.route?.at === "session" && scene.route.panel ? "panel" : "main"), 0);
 }
 

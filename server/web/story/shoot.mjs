@@ -8,12 +8,11 @@
 // CHROMIUM names the browser, /usr/bin/chromium by default.
 
 import { readFile, mkdir } from "node:fs/promises";
-import { createServer } from "node:http";
 import { createRequire } from "node:module";
-import { extname, join } from "node:path";
+import { join } from "node:path";
 import { chromium } from "playwright-core";
+import { folder, serve } from "./serve.mjs";
 
-const folder = new URL("../.story/", import.meta.url).pathname;
 const pictures = join(folder, "pictures");
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
@@ -27,24 +26,7 @@ const views = [
   { name: "phone", width: 390, height: 800, scheme: "light" },
   { name: "narrow", width: 320, height: 640, scheme: "dark" },
 ];
-const policy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; " +
-  "form-action 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types dompurify";
-const types = { ".js": "text/javascript", ".css": "text/css", ".svg": "image/svg+xml" };
-
-const server = createServer(async (request, response) => {
-  const path = new URL(request.url, "http://story").pathname;
-  const name = extname(path) in types ? path : "/index.html";
-  try {
-    const body = await readFile(join(folder, name));
-    response.writeHead(200, { "content-type": types[extname(name)] ?? "text/html", "content-security-policy": policy });
-    response.end(body);
-  } catch {
-    response.writeHead(404).end();
-  }
-});
-await new Promise((ready) => server.listen(0, "127.0.0.1", ready));
-const address = `http://127.0.0.1:${server.address().port}/`;
+const { address, close } = await serve();
 
 await mkdir(pictures, { recursive: true });
 const browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
@@ -76,6 +58,6 @@ for (const view of views) {
   await context.close();
 }
 await browser.close();
-server.close();
+close();
 console.log(faults.length === 0 ? "nothing serious" : faults.join("\n"));
 process.exitCode = faults.length === 0 ? 0 : 1;

@@ -1,7 +1,7 @@
 // A page of fixed data: it reads like the real one, and what a person does is refused or
 // answered without a server.
 
-import { signal } from "@preact/signals";
+import { type Signal, signal } from "@preact/signals";
 import type { AppState, ConnectionState, Outcome, SessionRow, SessionState, StandingCall, Timeline, TimelineItem } from "../state/types.ts";
 import { Local } from "../ui/local.ts";
 import type { Actions, Page, ProseEngine } from "../ui/page.ts";
@@ -37,7 +37,18 @@ class Memory {
   }
 }
 
-export function storyPage(scene: Scene, prose: ProseEngine): Page {
+/** What a test of the page's rules may look at and change. */
+export interface Stage {
+  /** what was done, in order: name and arguments */
+  done: unknown[][];
+  /** the answer to what is done next; without one it is never answered */
+  answer: Record<string, Outcome<unknown>>;
+  app: Signal<AppState>;
+  connection: Signal<ConnectionState>;
+  timeline: Signal<Timeline | null>;
+}
+
+export function storyPage(scene: Scene, prose: ProseEngine): { page: Page; stage: Stage } {
   const local = new Local(new Memory());
   const own = row(session, title, {
     status: scene.status ?? "idle", pinned: scene.status !== "requires_action",
@@ -56,12 +67,28 @@ export function storyPage(scene: Scene, prose: ProseEngine): Page {
     open: opened(scene), wants: [], unknownFrames: 0, malformedFrames: 0, faults: 0,
   };
   const route = signal<Route>(scene.route ?? toSession(session));
-  return {
+  const stage: Stage = {
+    done: [], answer: {},
     app: signal(state),
     connection: signal({ phase: "live", reason: "", downSince: 0, retryAt: 0, ...scene.connection }),
-    timeline: signal({ items: scene.items ?? [], earlier: scene.earlier ?? "start", liveRun: scene.live ? run : "" }),
-    now: signal(now), route, go: (to) => (route.value = to), local, prose, act: acts(),
+    timeline: signal<Timeline | null>({ items: scene.items ?? [], earlier: scene.earlier ?? "start", liveRun: scene.live ? run : "" }),
   };
+  const { app, connection, timeline } = stage;
+  const page: Page = {
+    app, connection, timeline, now: signal(now), route, go: (to) => (route.value = to), local, prose, act: watched(acts(), stage),
+  };
+  return { page, stage };
+}
+
+/** Writes down what is done, and answers as the stage says. */
+function watched(all: Actions, stage: Stage): Actions {
+  return new Proxy(all, {
+    get: (target, name: keyof Actions) => (...args: unknown[]) => {
+      stage.done.push([name, ...args]);
+      const answer = stage.answer[name];
+      return answer ? Promise.resolve(answer) : (target[name] as (...args: unknown[]) => unknown)(...args);
+    },
+  });
 }
 
 function opened(scene: Scene): SessionState {
@@ -79,7 +106,7 @@ function acts(): Actions {
   return {
     signIn: () => refused("signed_out", ""), signOut: nothing, retry: nothing, reload: nothing, reloadSession: nothing,
     search: (query) => ok([{ session_id: "wal", entry_id: "e1", snippet: `… the page holds ${query} while the checkpoint runs …` }]),
-    create: no, rename: no, pin: no, remove: no, fork: no, compact: no, start: no, queue: no, arrived: () => ok(false), takeBack: no, stop: no,
+    create: no, rename: no, pin: no, remove: no, fork: no, compact: no, start: () => new Promise(() => {}), queue: () => new Promise(() => {}), arrived: () => ok(false), takeBack: no, stop: () => new Promise(() => {}),
     approve: () => new Promise(() => {}), deny: () => new Promise(() => {}), replace: no, branch: no, showAttempt: no,
     loadEarlier: nothing, find: () => Promise.resolve(false), retryHole: nothing,
     log: (_, from) => ok(from > 0 ? log.filter((event) => event.seq >= from) : log),

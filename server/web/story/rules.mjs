@@ -1,0 +1,261 @@
+// The rules of section 6 of the page's brief, in a browser: what a stray key must not do,
+// who scrolls, and when a text leaves its box.
+//
+//   npm run rules
+
+import assert from "node:assert/strict";
+import { after, before, test } from "node:test";
+import { chromium } from "playwright-core";
+import { serve } from "./serve.mjs";
+
+let browser, server;
+before(async () => {
+  server = await serve();
+  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
+});
+after(async () => {
+  await browser.close();
+  server.close();
+});
+
+/** A page that shows a state; done() is what was done so far. */
+async function open(t, state) {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 700 }, reducedMotion: "reduce" });
+  t.after(() => page.close());
+  page.on("pageerror", (e) => assert.fail(e));
+  await page.goto(`${server.address}#${state}`);
+  await page.waitForSelector("#message");
+  const done = (name) => page.evaluate((n) => globalThis.stage.done.filter(([x]) => x === n), name);
+  return { page, done };
+}
+
+const guard = 600; // ms: the guard of an approval, and a little
+
+test("keys meant for the text decide nothing when an approval arrives", async (t) => {
+  const { page, done } = await open(t, "approval");
+  await page.evaluate(() => {
+    const { app, timeline } = globalThis.stage;
+    globalThis.asked = [timeline.value, app.value];
+    timeline.value = { ...timeline.value, items: timeline.value.items.slice(0, -1) };
+  });
+  await page.focus("#message");
+  await page.keyboard.type("a d");
+  await page.evaluate(() => (globalThis.stage.timeline.value = globalThis.asked[0]));
+  await page.waitForSelector(".ask");
+  await page.waitForTimeout(guard);
+  await page.keyboard.type(" a d");
+  await page.keyboard.press("Space");
+  assert.equal(await page.evaluate(() => document.activeElement.id), "message", "the focus stays where it was");
+  assert.equal(await page.inputValue("#message"), "a d a d ");
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press("a");
+  await page.keyboard.press("d");
+  await page.keyboard.press("Enter");
+  assert.deepEqual(await done("approve"), []);
+  assert.deepEqual(await done("deny"), []);
+});
+
+test("a verdict counts only when the card has stood still for half a second", async (t) => {
+  const { page, done } = await open(t, "approval");
+  await page.evaluate(async () => {
+    const { timeline } = globalThis.stage;
+    const all = timeline.value;
+    timeline.value = { ...all, items: all.items.slice(0, -1) };
+    await new Promise((r) => setTimeout(r, 50));
+    timeline.value = all;
+    await new Promise((r) => setTimeout(r, 50));
+    document.querySelector(".ask .btn.primary").click();
+  });
+  assert.deepEqual(await done("approve"), [], "it has just appeared");
+  await page.waitForTimeout(guard);
+  await page.evaluate(() => {
+    document.querySelector(".ask").style.marginTop = "40px";
+    document.querySelector(".ask .btn.primary").click();
+  });
+  assert.deepEqual(await done("approve"), [], "it has just moved");
+  await page.waitForTimeout(guard);
+  await page.click(".ask .btn.primary");
+  assert.equal((await done("approve")).length, 1);
+  assert.match(await page.textContent(".ask"), /Approving…/, "the card waits for the wire");
+  await page.click(".ask .btn.primary", { force: true });
+  assert.equal((await done("approve")).length, 1);
+});
+
+test("A and D work inside the card, and not in the field for a reason", async (t) => {
+  const { page, done } = await open(t, "approval");
+  await page.waitForTimeout(guard);
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press(".");
+  assert.ok(await page.evaluate(() => document.activeElement.matches(".ask")), "the key goes to the card, not to a button");
+  await page.waitForTimeout(guard);
+  await page.getByText("Deny with a reason…").click();
+  await page.keyboard.type("add a test, d");
+  assert.deepEqual(await done("deny"), []);
+  await page.keyboard.press("Escape");
+  await page.focus(".ask");
+  await page.waitForTimeout(guard);
+  await page.keyboard.press("d");
+  assert.equal((await done("deny")).length, 1);
+});
+
+test("the focus inside a decided card goes to the card of its call", async (t) => {
+  const { page } = await open(t, "approval");
+  await page.focus(".ask .btn.primary");
+  await page.evaluate(() => {
+    const { timeline } = globalThis.stage;
+    const items = timeline.value.items.map((i) => (i.state === "standing" ? { ...i, state: "running", standing: null } : i));
+    timeline.value = { ...timeline.value, items };
+  });
+  await page.waitForFunction(() => !document.querySelector(".ask"));
+  await page.waitForFunction(() => document.activeElement.matches(".tool > header > button"));
+});
+
+/** Streams lines into the last item. */
+const grow = (page, n) => page.evaluate(async (lines) => {
+  const { timeline } = globalThis.stage;
+  for (let i = 0; i < lines; i++) {
+    const items = [...timeline.value.items];
+    const last = items[items.length - 1];
+    items[items.length - 1] = { ...last, text: last.text + `\n\nA line more, number ${i}.` };
+    timeline.value = { ...timeline.value, items };
+    await new Promise((r) => requestAnimationFrame(r));
+  }
+}, n);
+const place = (page) => page.evaluate(() => {
+  const box = document.querySelector(".main .scroll");
+  return { top: box.scrollTop, rest: box.scrollHeight - box.scrollTop - box.clientHeight };
+});
+
+test("a reader at the end stays there; one notch up, and nothing moves", async (t) => {
+  const { page } = await open(t, "running");
+  await page.waitForTimeout(200);
+  await grow(page, 20);
+  assert.ok((await place(page)).rest < 2, "pinned");
+  await page.mouse.move(700, 300);
+  await page.mouse.wheel(0, -40);
+  await page.waitForTimeout(150);
+  const { top } = await place(page);
+  await grow(page, 40);
+  await page.waitForTimeout(150);
+  const later = await place(page);
+  assert.equal(later.top, top);
+  assert.ok(later.rest > 500);
+  await page.click(".jump");
+  await page.waitForTimeout(150);
+  await grow(page, 5);
+  assert.ok((await place(page)).rest < 2, "pinned again");
+});
+
+test("a selection in the timeline unpins, and survives the stream", async (t) => {
+  const { page } = await open(t, "running");
+  await page.waitForTimeout(200);
+  await page.evaluate(() => {
+    const text = [...document.querySelectorAll(".prose p")].at(-1).firstChild;
+    document.getSelection().setBaseAndExtent(text, 0, text, 7);
+  });
+  await page.waitForTimeout(50);
+  const { top } = await place(page);
+  const chosen = await page.evaluate(() => String(document.getSelection()));
+  await grow(page, 20);
+  assert.equal((await place(page)).top, top);
+  assert.equal(await page.evaluate(() => String(document.getSelection())), chosen);
+});
+
+test("what streams into a closed run does not close what the reader opened", async (t) => {
+  const { page } = await open(t, "running");
+  const fold = page.locator(".reason > button");
+  await fold.click();
+  await grow(page, 3);
+  assert.equal(await fold.getAttribute("aria-expanded"), "true");
+});
+
+test("a text stays, locked, until the server has it", async (t) => {
+  const { page, done } = await open(t, "running");
+  await page.fill("#message", "keep it short");
+  await page.press("#message", "Enter");
+  await page.waitForFunction(() => document.querySelector("#message").readOnly);
+  assert.equal(await page.inputValue("#message"), "keep it short");
+  assert.deepEqual((await done("queue")).map(([, , queue, text]) => [queue, text]), [["steer", "keep it short"]]);
+});
+
+test("a text that was accepted leaves the box; Ctrl+Enter queues as follow-up", async (t) => {
+  const { page, done } = await open(t, "running");
+  await page.evaluate(() => (globalThis.stage.answer.queue = { ok: true, value: undefined }));
+  await page.fill("#message", "then this");
+  await page.press("#message", "Control+Enter");
+  await page.waitForFunction(() => document.querySelector("#message").value === "");
+  assert.equal((await done("queue"))[0][2], "follow_up");
+});
+
+test("a refused text is back, with the reason below", async (t) => {
+  const { page } = await open(t, "ended");
+  await page.evaluate(() => (globalThis.stage.answer.start = { ok: false, code: "config_error", status: 400, message: "no model answers" }));
+  await page.fill("#message", "go on");
+  await page.press("#message", "Enter");
+  await page.waitForFunction(() => document.querySelector("#why-not")?.textContent.includes("The agent cannot start: no model answers"));
+  assert.equal(await page.inputValue("#message"), "go on");
+  assert.equal(await page.evaluate(() => document.querySelector("#message").readOnly), false);
+});
+
+test("what was not confirmed is sent again under the same key", async (t) => {
+  const { page, done } = await open(t, "ended");
+  await page.evaluate(() => (globalThis.stage.answer.start = { ok: false, code: "unreachable", status: 0, message: "" }));
+  await page.fill("#message", "go on");
+  await page.press("#message", "Enter");
+  await page.getByText("Not confirmed. It may have arrived.").waitFor();
+  await page.getByText("Send again").click();
+  await page.waitForFunction(() => globalThis.stage.done.filter(([n]) => n === "start").length === 2);
+  const [first, second] = await done("start");
+  assert.deepEqual(first, second);
+});
+
+test("Enter of an input method, and Shift+Enter, send nothing", async (t) => {
+  const { page, done } = await open(t, "running");
+  await page.fill("#message", "かな");
+  await page.evaluate(() => {
+    const box = document.querySelector("#message");
+    box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", isComposing: true, bubbles: true, cancelable: true }));
+    box.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", keyCode: 229, bubbles: true, cancelable: true }));
+  });
+  await page.press("#message", "Shift+Enter");
+  assert.deepEqual(await done("queue"), []);
+});
+
+test("without a connection writing goes on, and nothing is sent or decided", async (t) => {
+  const { page, done } = await open(t, "offline");
+  await page.fill("#message", "written on a train");
+  await page.press("#message", "Enter");
+  assert.equal(await page.inputValue("#message"), "written on a train");
+  await page.click("#stop", { force: true });
+  assert.deepEqual([...(await done("queue")), ...(await done("start")), ...(await done("stop"))], []);
+});
+
+test("Escape never stops a run", async (t) => {
+  const { page, done } = await open(t, "running");
+  await page.focus("#message");
+  await page.keyboard.press("Escape");
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await done("stop"), []);
+  await page.keyboard.press("Control+.");
+  await page.waitForFunction(() => globalThis.stage.done.some(([n]) => n === "stop"));
+  assert.match(await page.textContent("#stop"), /Stopping…/);
+});
+
+test("a menu is used by keys alone, and hands the focus back", async (t) => {
+  const { page } = await open(t, "running");
+  await page.focus('[aria-label="Stop options"]');
+  await page.keyboard.press("Enter");
+  await page.keyboard.press("ArrowDown");
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /Finish this step/);
+  await page.keyboard.press("Escape");
+  assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Stop options");
+});
+
+test("deleting asks first, by name", async (t) => {
+  const { page, done } = await open(t, "ended");
+  await page.click('.head [aria-label="More"]');
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await page.getByText("Delete “Fix the flaky replay test”?").waitFor();
+  await page.keyboard.press("Escape");
+  assert.deepEqual(await done("remove"), []);
+});
