@@ -11,8 +11,6 @@ const folder = "../project/testdata/logs";
 interface Frame {
   type: string;
   seq?: number;
-  /** not to be left out */
-  sure?: true;
   payload: { run_id?: string; session_id?: string; entry?: Entry; pending?: PendingCall[]; resumed?: boolean };
 }
 
@@ -54,7 +52,7 @@ export class World {
   /** frames on their way; null = no connection */
   #wire: string[] | null = null;
   /** of each run on this connection: seq of its last numbered frame sent; lag = what is being left out */
-  #streams = new Map<string, { sent: number; lag: boolean }>();
+  #streams = new Map<string, { sent: number; lag: boolean; missed: boolean }>();
   /** readings on their way back */
   #answers: (() => Input)[] = [];
   #wants: Want[] = [];
@@ -79,7 +77,8 @@ export class World {
   /** The server writes one more event. */
   write(): void {
     const { frames = [] } = this.#log[this.at++] as Recorded;
-    frames.forEach((f) => this.#say(f));
+    const luck = this.#roll(3) === 0; // a connection that lagged goes on, or it does not yet
+    frames.forEach((f) => this.#say(f, luck || frames.some((g) => g.type === "run.started" || terminals.includes(g.type))));
     if (this.#wire && frames.some((f) => f.type === "run.started" || terminals.includes(f.type))) {
       this.#wire.push(JSON.stringify({ type: "session.status", payload: this.#status() }));
     }
@@ -141,13 +140,14 @@ export class World {
       const newest = this.#framesOf(run).filter((f) => f.seq !== undefined).at(-1);
       if (stream.lag && newest?.seq !== undefined && newest.seq > stream.sent) {
         const group = (this.#log[newest.seq] as Recorded).frames ?? [];
-        group.filter((f) => f.payload.run_id === run).forEach((f) => this.#say({ ...f, sure: true }));
+        group.filter((f) => f.payload.run_id === run).forEach((f) => this.#say(f, true));
       }
       stream.lag = false;
     }
   }
 
-  #say(frame: Frame): void {
+  /** Sends a frame; one that is not sure is left out for a connection that lags. */
+  #say(frame: Frame, sure: boolean): void {
     if (!this.#wire) {
       return;
     }
@@ -156,21 +156,20 @@ export class World {
       this.#wire.push(JSON.stringify(frame));
       return;
     }
-    const stream = this.#streams.get(run) ?? { sent: 0, lag: false };
+    const stream = this.#streams.get(run) ?? { sent: 0, lag: false, missed: false };
     this.#streams.set(run, stream);
-    const always = frame.type === "run.started" || terminals.includes(frame.type);
-    if (stream.lag && (!always || frame.seq === undefined)) {
-      if (!frame.sure && (frame.seq === undefined || this.#roll(3) > 0)) {
+    if (stream.lag) {
+      if (!sure) {
+        stream.missed = true;
         return;
       }
-    }
-    if (stream.lag && frame.seq !== undefined) {
       stream.lag = false;
-      if (frame.seq - stream.sent > 1) {
-        this.#gap(run, stream.sent, frame.seq);
+      if (stream.missed) {
+        this.#gap(run, stream.sent, frame.seq ?? this.#seqOf(frame)); // a group goes whole
       }
+      stream.missed = false;
     }
-    this.#wire.push(JSON.stringify({ ...frame, sure: undefined }));
+    this.#wire.push(JSON.stringify(frame));
     stream.sent = frame.seq ?? stream.sent;
   }
 
@@ -181,7 +180,7 @@ export class World {
   #replay(run: string, from: number): void {
     const frames = this.#framesOf(run).filter((f) => (f.seq ?? this.#seqOf(f)) > from);
     const numbered = frames.filter((f) => f.seq !== undefined);
-    const stream = { sent: Math.max(from, this.#streams.get(run)?.sent ?? 0), lag: false };
+    const stream = { sent: Math.max(from, this.#streams.get(run)?.sent ?? 0), lag: false, missed: false };
     this.#streams.set(run, stream);
     const skipped = numbered[numbered.length - this.#replayLimit];
     let good = from;
@@ -273,7 +272,7 @@ export class World {
       case "page":
         return void answer({ is: "page", page: { session, startedAt, logSeq: this.at - 1, before: "", ...this.#page("") } });
       case "earlier":
-        return this.earlier();
+        return void answer({ is: "page", page: { session, startedAt, logSeq: this.at - 1, before: want.before, ...this.#page(want.before) } });
       case "reopen":
         return this.give({ is: "open", session });
       case "subscribe":
@@ -290,10 +289,10 @@ export class World {
 
   /** Reads the page before the oldest entry. */
   earlier(): void {
-    const oldest = [...(this.state.open?.entries.values() ?? [])].sort((a, b) => a.seq - b.seq)[0];
-    if (oldest && this.state.open?.earlier === "more") {
+    const before = this.state.open?.oldest ?? "";
+    if (before !== "" && this.state.open?.earlier === "more") {
       const startedAt = this.state.tick;
-      const page = { session, startedAt, logSeq: this.at - 1, before: oldest.id, ...this.#page(oldest.id) };
+      const page = { session, startedAt, logSeq: this.at - 1, before, ...this.#page(before) };
       this.#answers.push(() => ({ is: "page", page }));
     }
   }

@@ -80,10 +80,13 @@ export class Reader {
       case "page":
         return this.#page(want.session, "", startedAt);
       case "earlier":
-        return this.earlier(want.session);
+        return this.#page(want.session, want.before, startedAt);
       case "inbox":
         return this.#inbox(want.session, startedAt);
       case "subscribe":
+        if (want.late) {
+          await new Promise((resolve) => setTimeout(resolve, again));
+        }
         this.#send({ type: ClientType.RunSubscribe, payload: { run_id: want.run, from_seq: want.from } });
         return true; // without a connection the next one replays it anyway
       case "frames":
@@ -131,11 +134,7 @@ export class Reader {
     if (open?.id !== session || open.earlier === "start" || open.earlier === "loading") {
       return true;
     }
-    let oldest: { id: string; seq: number } | null = null;
-    for (const entry of open.entries.values()) {
-      oldest = !oldest || entry.seq < oldest.seq ? entry : oldest;
-    }
-    return oldest ? this.#page(session, oldest.id, tick) : true;
+    return open.oldest === "" ? true : this.#page(session, open.oldest, tick);
   }
 
   async #frames(run: string, from: number, next: number): Promise<boolean> {
@@ -148,10 +147,6 @@ export class Reader {
     }
     this.#holes.delete(run);
     this.#store.push(got.ok ? { is: "frames", run, from, next, frames: got.value } : { is: "frames_failed", run });
-    const session = this.#store.now.runs.get(run)?.session;
-    if (got.ok && session) {
-      void this.#once({ want: "page", session });
-    }
     return true; // a failure is shown, with a button
   }
 }

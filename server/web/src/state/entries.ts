@@ -74,7 +74,14 @@ function pair(open: OpenSession, entry: Entry): void {
   }
 }
 
-/** Moves the leaf along entries that came behind the position where it was said. */
+/** Moves the leaf to an entry that came, and on along those that came before it. */
+export function rollTo(open: OpenSession, entry: Entry): void {
+  if (entry.parent_id === open.s.leaf && entry.seq > open.s.leafSeq) {
+    rollLeaf(open, entry.seq < open.s.logSeq ? open.s.entries.values() : [entry]);
+  }
+}
+
+/** Moves the leaf along entries that stand behind the position where it was said. */
 export function rollLeaf(open: OpenSession, entries: Iterable<Entry>): void {
   const { s } = open;
   if (s.leaf === null) {

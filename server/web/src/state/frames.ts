@@ -6,7 +6,7 @@ import {
   type RunDelta, type RunEntry, type RunGap, type RunStarted, type ServerFrame,
 } from "../protocol.gen.ts";
 import type { Draft, OpenSession } from "./draft.ts";
-import { putEntry, rollLeaf } from "./entries.ts";
+import { putEntry, rollTo } from "./entries.ts";
 import { bufferKey } from "./keys.ts";
 import { sessionFrame } from "./rows.ts";
 import { sayStanding } from "./standing.ts";
@@ -106,14 +106,14 @@ function within(d: Draft, frame: ServerFrame & { payload: { run_id: string } }):
 function accept(d: Draft, id: string, seq: number | undefined): Writable | null {
   const run = d.run(id);
   if (!run) {
-    d.fault();
-    return null;
+    return null; // it ended, and was forgotten
   }
   if (seq === undefined) {
     return run;
   }
   if (run.awaitBelow > 0) {
-    if (seq >= run.awaitBelow) {
+    if (seq >= run.awaitBelow && seq > run.discarded) {
+      run.discarded = seq;
       return null;
     }
     run.awaitBelow = 0;
@@ -134,7 +134,7 @@ function accept(d: Draft, id: string, seq: number | undefined): Writable | null 
 
 export function newRun(id: string, session: string): RunState {
   return {
-    id, session, agent: "", phase: "running", cursor: 0, upto: 0, awaitBelow: 0, hole: null, end: null, endedAt: 0,
+    id, session, agent: "", phase: "running", cursor: 0, upto: 0, awaitBelow: 0, discarded: 0, hole: null, end: null, endedAt: 0,
     diagnostic: null,
   };
 }
@@ -161,7 +161,7 @@ function entry(d: Draft, payload: RunEntry, seq: number | undefined): void {
   const open = d.session(session_id);
   if (open && putEntry(d, open, payload.entry)) {
     open.s.logSeq = Math.max(open.s.logSeq, payload.entry.seq);
-    rollLeaf(open, [payload.entry]); // also of a frame that is discarded: an entry is true wherever it comes from
+    rollTo(open, payload.entry); // also of a frame that is discarded: an entry is true wherever it comes from
   }
   if (run_id !== "") {
     const run = accept(d, run_id, seq);
@@ -214,7 +214,6 @@ function terminal(d: Draft, id: string, seq: number | undefined, end: RunEnd): v
 function gap(d: Draft, { run_id, last_good, next, dropped }: RunGap): void {
   const run = d.run(run_id);
   if (!run) {
-    d.fault();
     return;
   }
   if (next > 0 && run.cursor >= next - 1 && run.awaitBelow === 0) {
@@ -242,7 +241,7 @@ function gap(d: Draft, { run_id, last_good, next, dropped }: RunGap): void {
     d.want({ want: "frames", run: run_id, from: run.hole.lastGood, next });
     return;
   }
-  const from = run.awaitBelow > 0 || last_good === 0 ? run.cursor : Math.min(last_good, run.cursor);
+  const from = run.cursor; // at last_good, or behind it where this page had more than was sent here
   if (run.hole && last_good <= run.cursor) {
     // The stream that was asked for has the same hole: the log has no holes.
     run.hole = { lastGood: from, next, dropped: next - from - 1, by: "log" };
@@ -254,6 +253,7 @@ function gap(d: Draft, { run_id, last_good, next, dropped }: RunGap): void {
   run.hole = { lastGood: from, next, dropped, by: "stream" };
   run.cursor = from;
   run.awaitBelow = next;
+  run.discarded = 0;
   d.want({ want: "subscribe", run: run_id, from });
 }
 
@@ -281,7 +281,7 @@ export function fillHole(d: Draft, id: string, from: number, next: number, frame
     const { frame } = parsed;
     if (frame.type === ServerType.RunEntry) {
       putEntry(d, open, frame.payload.entry);
-      rollLeaf(open, [frame.payload.entry]);
+      rollTo(open, frame.payload.entry);
     } else if (frame.type === ServerType.RunDelta && (frame.seq ?? from) < next) {
       const key = bufferKey(frame.payload.entry_id, frame.payload.field);
       if (!open.s.closed.has(key)) {
@@ -290,6 +290,7 @@ export function fillHole(d: Draft, id: string, from: number, next: number, frame
     }
   }
   run.hole = null;
+  d.want({ want: "page", session: run.session }); // for the entries; and what an ended run left is dropped
   for (const [key, buffer] of open?.s.buffers ?? []) {
     if (buffer.run === id && buffer.tail !== "") {
       open?.buffers.set(key, { ...buffer, text: buffer.text + buffer.tail, tail: "" });
@@ -311,6 +312,8 @@ function refused(d: Draft, id: string, code: string): void {
   if (code === Code.BadFrame) {
     // The cursor is from another life of the log: nothing read from it holds.
     d.want({ want: "reopen", session: run.session });
+  } else if (code === Code.StreamError) {
+    d.want({ want: "subscribe", run: id, from: run.cursor, late: true });
   } else {
     d.want({ want: "page", session: run.session });
   }
@@ -331,6 +334,7 @@ export function fromTheStart(d: Draft, id: string): void {
     return;
   }
   run.awaitBelow = run.cursor > 0 ? run.cursor + 1 : 0;
+  run.discarded = 0;
   run.cursor = 0;
   run.hole = null;
   d.want({ want: "subscribe", run: id, from: 0 });

@@ -17,8 +17,8 @@ export function reduce(state: AppState, ...inputs: readonly Input[]): AppState {
   for (const input of inputs) {
     d.s.tick++;
     apply(d, input);
+    settle(d);
   }
-  settle(d);
   return d.s;
 }
 
@@ -43,6 +43,9 @@ function apply(d: Draft, input: Input): void {
       d.s.list = d.s.list === "ready" ? "ready" : "failed";
       return;
     case "approvals":
+      if (input.startedAt < d.s.approvalsReadAt) {
+        return;
+      }
       d.s.approvalsReadAt = input.startedAt;
       return readApprovals(d, input.startedAt, input.approvals);
     case "session":
@@ -112,6 +115,9 @@ function connected(d: Draft): void {
 /** Live again when the reads are merged and the open run has come to what they named. */
 function settle(d: Draft): void {
   const { s } = d;
+  if (s.caughtUp && s.open && s.open.upto < s.open.logSeq && s.open.oldest !== "") {
+    (d.session(s.open.id) as OpenSession).s.upto = s.open.logSeq; // live, every entry comes
+  }
   if (s.caughtUp || s.connectedAt === 0 || s.list !== "ready" || s.listReadAt < s.connectedAt) {
     return;
   }
@@ -184,30 +190,48 @@ function page(d: Draft, read: PageRead): void {
   if (read.before === "" && read.startedAt < open.s.pageReadAt) {
     return; // one that was started later has said more
   }
-  const oldest = (read.entries[0] as Entry | undefined)?.id;
-  const joins = read.first || oldest === undefined || open.s.entries.has(oldest);
-  if (read.before === "" && !joins) {
-    detach(open, (read.entries[0] as Entry).seq);
-  }
   for (const raw of read.entries) {
     putEntry(d, open, raw);
   }
   if (read.before === "") {
     newest(d, open, read);
-  } else {
-    open.s.earlier = read.first ? "start" : "more";
   }
+  cover(open, read);
   pageLeaf(d, open, read);
 }
 
-/** Entries older than a page that does not reach down to them are read again when they are wanted. */
-function detach(open: OpenSession, below: number): void {
-  for (const entry of open.s.entries.values()) {
-    if (entry.seq < below) {
-      open.entries.delete(entry.id);
+/**
+ * Keeps entries without a hole: a newest page that does not reach down to what is here takes
+ * its place, and what is older is read again when somebody wants it.
+ */
+function cover(open: OpenSession, read: PageRead): void {
+  const { s } = open;
+  const start = read.entries[0] as Entry | undefined;
+  const from = s.entries.get(s.oldest)?.seq ?? 0;
+  const lowest = read.first || !start ? 0 : start.seq;
+  if (read.before === "") {
+    const joins = s.oldest !== "" && lowest <= s.upto + 1;
+    if (!joins) {
+      for (const entry of s.entries.values()) {
+        if (entry.seq < lowest) {
+          open.entries.delete(entry.id);
+        }
+      }
     }
+    s.upto = Math.max(s.upto, read.logSeq);
+    if (!joins || lowest < from) {
+      s.oldest = start?.id ?? "";
+      s.earlier = read.first ? "start" : "more";
+    }
+    return;
   }
-  open.s.earlier = "more";
+  const end = s.entries.get(read.before)?.seq ?? -1;
+  if (s.oldest !== "" && end >= from) {
+    s.oldest = start && start.seq < from ? start.id : s.oldest;
+    s.earlier = read.first ? "start" : "more";
+  } else if (s.earlier === "loading") {
+    s.earlier = "more";
+  }
 }
 
 function newest(d: Draft, open: OpenSession, read: PageRead): void {
@@ -215,9 +239,6 @@ function newest(d: Draft, open: OpenSession, read: PageRead): void {
   open.s.problem = "";
   open.s.pageReadAt = read.startedAt;
   open.s.logSeq = Math.max(open.s.logSeq, read.logSeq);
-  if (read.first) {
-    open.s.earlier = "start";
-  }
   for (const raw of read.entries as readonly Entry[]) {
     const run = raw.run_id ? d.run(raw.run_id) : undefined;
     if (run && run.phase !== "ended") {
@@ -232,17 +253,24 @@ function newest(d: Draft, open: OpenSession, read: PageRead): void {
   }
 }
 
-/** The leaf as a page has it, unless the leaf was moved since the reading began. */
+/**
+ * The leaf as pages have it: the newest entry on the path. It may stand on an older page
+ * than the newest one; then those are read until it is found. A page whose reading began
+ * before the leaf was moved says nothing of it.
+ */
 function pageLeaf(d: Draft, open: OpenSession, read: PageRead): void {
   const { s } = open;
-  const says = read.before === "" ? s.branchedAt <= read.startedAt : s.leaf === null;
-  if (says) {
-    const leaf = (read.entries as readonly Entry[]).findLast((e) => e.on_path === true)?.id;
-    s.leaf = leaf ?? (read.first ? "" : null);
-    s.leafSeq = Math.max(read.before === "" ? read.logSeq : s.leafSeq, 0);
-  }
-  if (s.leaf === null) {
-    d.want({ want: "earlier", session: s.id });
+  if (s.branchedAt <= read.startedAt && (read.before === "" || read.before === s.leafBefore)) {
+    const entries = read.entries as readonly Entry[];
+    const leaf = entries.findLast((e) => e.on_path === true)?.id ?? (read.first ? "" : null);
+    if (read.before === "") {
+      s.leafSeq = read.logSeq;
+    }
+    s.leafBefore = leaf === null ? (entries[0]?.id ?? "") : "";
+    s.leaf = leaf ?? s.leaf;
+    if (s.leafBefore !== "") {
+      d.want({ want: "earlier", session: s.id, before: s.leafBefore });
+    }
   }
   rollLeaf(open, s.entries.values());
 }

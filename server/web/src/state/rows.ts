@@ -83,6 +83,9 @@ export function putRow(d: Draft, session: Session, startedAt: number): void {
 
 /** The whole list, read from a tick on. */
 export function readList(d: Draft, startedAt: number, sessions: readonly Session[]): void {
+  if (startedAt < d.s.listReadAt) {
+    return; // one that was started later has said more
+  }
   d.s.list = "ready";
   d.s.listReadAt = startedAt;
   const listed = new Set(sessions.map((s) => s.id));

@@ -84,6 +84,8 @@ export interface RunState {
   upto: number;
   /** numbered frames are discarded until the stream asked for begins: the first frame below; 0 = none */
   awaitBelow: number;
+  /** the highest number discarded meanwhile: one that is not higher comes from the new stream too */
+  discarded: number;
   hole: Hole | null;
   end: RunEnd | null;
   /** tick of the terminal frame; 0 while open */
@@ -122,8 +124,11 @@ export interface SessionState {
   load: "loading" | "ready" | "failed" | "absent";
   /** words of the failed read */
   problem: string;
+  /** the entry from which on all are here, up to the log position upto; "" = none is */
+  oldest: string;
+  upto: number;
   /**
-   * By id, without a hole from the oldest one on. Where they stand now (on_path, compacted)
+   * By id. Where they stand now (on_path, compacted)
    * follows from leaf and checkpoints, so the members of that name here mean nothing.
    */
   entries: ReadonlyMap<string, Entry>;
@@ -135,6 +140,8 @@ export interface SessionState {
   leafSeq: number;
   /** log position that the newest reading of its entries, or frame of an entry, named */
   logSeq: number;
+  /** the leaf stands on a page before this entry, which must be read again; "" = it is known */
+  leafBefore: string;
   /** pages before the oldest entry */
   earlier: "more" | "loading" | "failed" | "start";
   /** tick of the newest branch: a page whose reading began before it says no leaf */
@@ -155,11 +162,12 @@ export type Want =
   | { want: "approvals" }
   | { want: "session"; session: string }
   | { want: "page"; session: string }
-  | { want: "earlier"; session: string }
+  | { want: "earlier"; session: string; before: string }
   /** nothing known of it holds: its log is another one */
   | { want: "reopen"; session: string }
   | { want: "inbox"; session: string }
-  | { want: "subscribe"; run: string; from: number }
+  /** late: not at once, the server had trouble with it */
+  | { want: "subscribe"; run: string; from: number; late?: true }
   | { want: "frames"; run: string; from: number; next: number };
 
 export interface AppState {
