@@ -13,7 +13,7 @@ import { join } from "node:path";
 import { chromium } from "playwright-core";
 import { folder, serve } from "./serve.mjs";
 
-const pictures = join(folder, "pictures");
+const pictures = new URL("../.pictures/", import.meta.url).pathname;
 const axe = await readFile(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const states = [

@@ -3,6 +3,7 @@
 
 import { type Signal, signal } from "@preact/signals";
 import type { AppState, ConnectionState, Outcome, SessionRow, SessionState, StandingCall, Timeline, TimelineItem } from "../state/types.ts";
+import { initialSession } from "../state/draft.ts";
 import { Local } from "../ui/local.ts";
 import type { Actions, Page, ProseEngine } from "../ui/page.ts";
 import { type Route, toSession } from "../ui/route.ts";
@@ -94,9 +95,8 @@ function watched(all: Actions, stage: Stage): Actions {
 function opened(scene: Scene): SessionState {
   const entries = (scene.items ?? []).flatMap((item) => (item.entry ? [item.entry] : []));
   return {
-    id: session, load: scene.load ?? "ready", problem: "", entries: new Map(entries.map((e) => [e.id, e])), calls: new Map(), logSeq: 1_698, leaf: null, leafSeq: 0,
-    earlier: scene.earlier ?? "start", branchedAt: 0, pageReadAt: 1, inbox: scene.inbox ? inbox : [], inboxLoad: "ready", inboxAt: 1,
-    buffers: new Map(), closed: new Set(),
+    ...initialSession(session), load: scene.load ?? "ready", entries: new Map(entries.map((e) => [e.id, e])),
+    earlier: scene.earlier ?? "start", inbox: scene.inbox ? inbox : [], inboxLoad: "ready",
   };
 }
 

@@ -12,7 +12,7 @@ import { said, say } from "./live.ts";
 import { type Page, PageProvider, usePage } from "./page.ts";
 import { Panel } from "./panel/panel.tsx";
 import { toSession } from "./route.ts";
-import { phoneScreen } from "./screen.ts";
+import { phoneScreen, stepping } from "./screen.ts";
 import { Absent, SessionView } from "./session.tsx";
 import { Sessions } from "./sessions/list.tsx";
 import { sequence } from "./sessions/order.ts";
@@ -174,6 +174,7 @@ function step(page: Page, by: 1 | -1): boolean {
   const now = at.at === "session" ? order.indexOf(at.session) : -1;
   const to = order[now < 0 ? 0 : now + by];
   if (to !== undefined) {
+    stepping.now = true;
     page.go(toSession(to));
   }
   return to !== undefined;

@@ -2,6 +2,7 @@
 
 import { waitingCalls } from "../state/select.ts";
 import type { Entry, SessionRow } from "../state/types.ts";
+import { useLocalNow } from "./clock.ts";
 import { cost, tokens } from "./format.ts";
 import { Icon, IconButton, Status } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
@@ -10,7 +11,7 @@ import { useReading } from "./panel/reading.tsx";
 import { type Route, toSession } from "./route.ts";
 import { askDelete, askRename, copyLink, pin } from "./sessions/acts.ts";
 import { phoneScreen } from "./screen.ts";
-import { sessionLook, titleOf } from "./words.ts";
+import { connectionWord, sessionLook, titleOf } from "./words.ts";
 
 export function SessionHeader({ id, row }: { id: string; row: SessionRow | undefined }) {
   const page = usePage();
@@ -36,6 +37,7 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
       </button>
       <h1 class="clip foreign" title={row && titleOf(row)}>{row ? titleOf(row) : id}</h1>
       {look && look.chip !== "" && <span class={`chip ${chip}`.trimEnd()}><Status is={look.glyph} />{look.chip}</span>}
+      {look?.glyph !== "off" && !live && <ConnectionChip />}
       <span class="grow" />
       {row && <Usage row={row} />}
       <IconButton icon="rows" class="wide" label="Log" title="Log  (L)" pressed={panel?.is === "log"} onClick={() => show("log")} />
@@ -56,6 +58,12 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
       )}
     </header>
   );
+}
+
+/** On a phone the foot of the list is on another screen. */
+function ConnectionChip() {
+  const { connection } = usePage();
+  return <span class="chip off phone num">{connectionWord(connection.value, useLocalNow().value)}</span>;
 }
 
 async function forkAll({ act, go }: ReturnType<typeof usePage>, id: string): Promise<void> {

@@ -10,6 +10,7 @@ import { Icon } from "../icons.tsx";
 import { Menu } from "../menu.tsx";
 import { usePage } from "../page.ts";
 import { queues, queueWords, refusal } from "../words.ts";
+import { stepping } from "../screen.ts";
 import { type Phase, type Target, useSending } from "./sending.ts";
 import { StopButton } from "./stop.tsx";
 
@@ -217,7 +218,9 @@ function useHeight(box: { current: HTMLTextAreaElement | null }, text: string): 
 function useFirstFocus(box: { current: HTMLTextAreaElement | null }): void {
   useEffect(() => {
     const free = document.activeElement === document.body || document.activeElement?.closest(".side") != null;
-    if (free && matchMedia("(hover: hover) and (pointer: fine)").matches) {
+    const { now: stepped } = stepping;
+    stepping.now = false;
+    if (free && !stepped && matchMedia("(hover: hover) and (pointer: fine)").matches) {
       box.current?.focus({ preventScroll: true });
     }
   }, []);

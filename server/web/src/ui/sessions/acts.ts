@@ -20,7 +20,7 @@ export function askRename({ act }: Page, row: SessionRow): void {
   });
 }
 
-export function askDelete({ act, go, route, local }: Page, row: SessionRow): void {
+export function askDelete({ act, app, go, route, local }: Page, row: SessionRow): void {
   ask({
     title: `Delete “${titleOf(row)}”?`,
     text: "Its log is gone for good.",
@@ -33,11 +33,25 @@ export function askDelete({ act, go, route, local }: Page, row: SessionRow): voi
         return refusal(outcome);
       }
       local.forget(row.id);
-      if (route.value.at === "session" && route.value.session === row.id) {
-        go({ at: "home" }, true);
-      }
+      whenGone(app, row.id, () => {
+        if (route.value.at === "session" && route.value.session === row.id) {
+          go({ at: "home" }, true);
+        }
+      });
       return "";
     },
+  });
+}
+
+/** Once the wire has said it: before, "/" could lead to it again. */
+function whenGone(app: Page["app"], session: string, then: () => void): void {
+  const stop = app.subscribe((state) => {
+    if (!state.rows.has(session)) {
+      queueMicrotask(() => {
+        stop();
+        then();
+      });
+    }
   });
 }
 

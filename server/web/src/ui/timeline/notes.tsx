@@ -31,7 +31,7 @@ export function Failure({ item, session, again }: { item: Is<"failure">; session
 
 /** A run that answers the history as it stands. */
 function Again({ session, words }: { session: string; words: string }) {
-  const { act, connection } = usePage();
+  const { act, app, connection } = usePage();
   const [busy, setBusy] = useState(false);
   const [why, setWhy] = useState("");
   const key = useRef(crypto.randomUUID());
@@ -48,7 +48,7 @@ function Again({ session, words }: { session: string; words: string }) {
     }
     setWhy(outcome.ok ? "" : refusal(outcome));
   };
-  return (
+  return app.value.me?.allow.includes("inject") === false ? null : (
     <>
       <button type="button" class="btn small" aria-disabled={off} onClick={() => void go()}>{words}</button>
       <span class="bad" role="alert" hidden={why === ""}>{why}</span>

@@ -1,11 +1,17 @@
 // Hosts of text: the Markdown engine draws into them and owns what is inside.
 
-import { useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { size } from "../format.ts";
 import { type ProseView, usePage } from "../page.ts";
+
+const most = 200_000; // characters of a text that are drawn before somebody asks for all of it
 
 /** Markdown of a user, a model or a summary. */
 export function Prose({ text, streaming }: { text: string; streaming: boolean }) {
   const { prose } = usePage();
+  const [all, setAll] = useState(false);
+  const long = !all && text.length > most;
+  const shown = long ? text.slice(0, most) : text;
   const host = useRef<HTMLDivElement>(null);
   const view = useRef<ProseView | null>(null);
   useLayoutEffect(() => {
@@ -14,6 +20,11 @@ export function Prose({ text, streaming }: { text: string; streaming: boolean })
     }
     return () => view.current?.end();
   }, [prose]);
-  useLayoutEffect(() => view.current?.update(text, streaming), [text, streaming]);
-  return <div ref={host} class={`prose md foreign${streaming ? " streaming" : ""}`} />;
+  useLayoutEffect(() => view.current?.update(shown, streaming), [shown, streaming]);
+  return (
+    <>
+      <div ref={host} class={`prose md foreign${streaming ? " streaming" : ""}`} />
+      {long && <button type="button" class="btn small" onClick={() => setAll(true)}>Show all {size(text.length)}</button>}
+    </>
+  );
 }

@@ -7,7 +7,7 @@ import type { Timeline as Items, TimelineItem } from "../../state/types.ts";
 import { Reading } from "../fold.ts";
 import { count, date, instant } from "../format.ts";
 import { Icon } from "../icons.tsx";
-import { usePage } from "../page.ts";
+import { type Page, usePage } from "../page.ts";
 import { TimelineEntry } from "./entry.tsx";
 import { Paused } from "./notes.tsx";
 import { isNews, runsOf } from "./runs.ts";
@@ -89,7 +89,7 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
   const runs = useMemo(() => runsOf(shown), [all, window.from, window.to]);
   const row = page.app.value.rows.get(session);
   const open = items.liveRun !== "";
-  const locked = open ? "Stop the run to switch" : page.connection.value.phase === "live" ? "" : "No connection";
+  const locked = lockedBy(page, open);
   const paused = row?.status === SessionStatus.Resumable;
   const fresh = pinned.value ? 0 : all.filter((item) => isNews(item) && item.seq > leftAt.value).length;
   const reading = useMemo(() => ({ session, pinned: () => scroller.current?.pinned ?? true }), [session]);
@@ -125,6 +125,14 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
       )}
     </Reading.Provider>
   );
+}
+
+/** Why branching does nothing now; "" = it works. */
+function lockedBy({ app, connection }: Page, open: boolean): string {
+  if (app.value.me?.allow.includes("inject") === false) {
+    return "This token can watch only";
+  }
+  return open ? "Stop the run to switch" : connection.value.phase === "live" ? "" : "No connection";
 }
 
 function stands(item: TimelineItem): boolean {

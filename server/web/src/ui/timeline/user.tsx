@@ -8,6 +8,7 @@ import { copy } from "../live.ts";
 import { usePage } from "../page.ts";
 import { toSession } from "../route.ts";
 import { refusal } from "../words.ts";
+import { Prose } from "./prose.tsx";
 
 type UserItem = Extract<TimelineItem, { is: "user" }>;
 
@@ -36,7 +37,7 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
   const off = id === "" ? "Not in the log yet" : "";
   return (
     <>
-      <div class="you-text foreign">{item.text}</div>
+      <div class="you-text foreign"><Prose text={item.text} streaming={false} /></div>
       <div class="acts">
         {item.attempt && <Switcher attempt={item.attempt} session={session} locked={locked} />}
         {!item.injected && <IconButton icon="edit" label="Edit and branch" off={off || locked} onClick={() => setEditing(true)} />}
