@@ -1,7 +1,7 @@
 // What only this browser keeps: drafts, read marks, folds, choices. A key per owner and
 // session; other tabs follow; signing out clears all of it.
 
-import { signal, type ReadonlySignal } from "@preact/signals";
+import { batch, signal, type Signal } from "@preact/signals";
 import { Queue } from "../protocol.gen.ts";
 
 export type Theme = "system" | "light" | "dark";
@@ -20,7 +20,9 @@ export interface Storage {
 
 export class Local {
   readonly #storage: Storage;
-  readonly #changed = signal(0);
+  /** a count for each kind of thing: a read mark redraws no fold */
+  readonly #changes = new Map<string, Signal<number>>();
+  #parsed = { text: "", folds: {} as Record<string, boolean> };
   #owner = "";
 
   constructor(storage: Storage) {
@@ -31,19 +33,14 @@ export class Local {
   setOwner(owner: string): void {
     if (owner !== this.#owner) {
       this.#owner = owner;
-      this.#touch();
+      this.#touchAll();
     }
-  }
-
-  /** Grows when anything changed, here or in another tab: read it to be told. */
-  get version(): ReadonlySignal<number> {
-    return this.#changed;
   }
 
   /** To be called for a storage event of the window. */
   followed(key: string | null): void {
     if (key === null || key.startsWith(prefix)) {
-      this.#touch();
+      this.#touchAll();
     }
   }
 
@@ -73,7 +70,7 @@ export class Local {
   }
 
   setFold(session: string, key: string, open: boolean): void {
-    const folds = this.#folds(session);
+    const folds = { ...this.#folds(session) };
     delete folds[key];
     folds[key] = open; // the newest stands last
     const newest = Object.entries(folds).slice(-maxFolds);
@@ -107,14 +104,14 @@ export class Local {
   }
 
   theme(): Theme {
-    void this.#changed.value;
+    void this.#change("theme").value;
     const kept = this.#read(themeKey);
     return kept === "light" || kept === "dark" ? kept : "system";
   }
 
   setTheme(theme: Theme): void {
     this.#write(themeKey, theme === "system" ? null : theme);
-    this.#touch();
+    this.#touch("theme");
   }
 
   /** Forgets a session that is gone. */
@@ -134,20 +131,19 @@ export class Local {
       }
     }
     keys.forEach((key) => this.#write(key, null));
-    this.#touch();
+    this.#touchAll();
   }
 
   #folds(session: string): Record<string, boolean> {
-    try {
-      const kept: unknown = JSON.parse(this.#get(`folds:${session}`) ?? "{}");
-      return typeof kept === "object" && kept !== null ? (kept as Record<string, boolean>) : {};
-    } catch {
-      return {};
+    const text = this.#get(`folds:${session}`) ?? "{}";
+    if (text !== this.#parsed.text) { // hundreds of cards ask in one drawing
+      this.#parsed = { text, folds: readFolds(text) };
     }
+    return this.#parsed.folds;
   }
 
   #get(name: string): string | null {
-    void this.#changed.value; // whoever reads is told of changes
+    void this.#change(kindOf(name)).value; // whoever reads is told of changes
     return this.#read(`${prefix}${this.#owner}:${name}`);
   }
 
@@ -155,7 +151,7 @@ export class Local {
     const key = `${prefix}${this.#owner}:${name}`;
     if (this.#read(key) !== value) {
       this.#write(key, value);
-      this.#touch();
+      this.#touch(kindOf(name));
     }
   }
 
@@ -179,8 +175,36 @@ export class Local {
     }
   }
 
-  #touch(): void {
-    this.#changed.value = this.#changed.peek() + 1;
+  #change(kind: string): Signal<number> {
+    let change = this.#changes.get(kind);
+    if (!change) {
+      change = signal(0);
+      this.#changes.set(kind, change);
+    }
+    return change;
+  }
+
+  #touch(kind: string): void {
+    const change = this.#change(kind);
+    change.value = change.peek() + 1;
+  }
+
+  #touchAll(): void {
+    batch(() => this.#changes.forEach((change) => change.value = change.peek() + 1));
+  }
+}
+
+/** "draft:main" is a draft. */
+function kindOf(name: string): string {
+  return name.split(":", 1)[0] ?? "";
+}
+
+function readFolds(text: string): Record<string, boolean> {
+  try {
+    const kept: unknown = JSON.parse(text);
+    return typeof kept === "object" && kept !== null ? (kept as Record<string, boolean>) : {};
+  } catch {
+    return {};
   }
 }
 

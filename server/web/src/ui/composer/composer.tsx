@@ -195,12 +195,12 @@ function Why({ phase, live, again, queueIt }: WhyProps) {
 /** The draft is kept a session; what another tab writes comes here while this box is left alone. */
 function useOtherTabs(session: string, box: { current: HTMLTextAreaElement | null }, text: { value: string; peek(): string }): void {
   const { local } = usePage();
-  const version = local.version.value;
+  const kept = local.draft(session);
   useEffect(() => {
     if (document.activeElement !== box.current) {
-      text.value = local.draft(session);
+      text.value = kept;
     }
-  }, [session, version]);
+  }, [session, kept]);
 }
 
 /** Grows with the text where the browser does not do it by itself. */
