@@ -6,7 +6,7 @@ import { Brandmark, Icon, IconButton } from "./icons.tsx";
 import { copy } from "./live.ts";
 import { usePage } from "./page.ts";
 import { toSession } from "./route.ts";
-import { refusal } from "./words.ts";
+import { connected, refusal } from "./words.ts";
 
 const prompts: readonly { text: string; shows: string }[] = [
   { text: "run go version", shows: "Bash asks you first" },
@@ -25,7 +25,7 @@ export function FirstRun() {
   const why = useSignal("");
   const made = useRef("");
   const key = useRef(crypto.randomUUID());
-  const off = busy.value || text.value.trim() === "" || connection.value.phase !== "live";
+  const off = busy.value || text.value.trim() === "" || !connected(connection.value);
   const set = (now: string): void => {
     text.value = now;
     why.value = "";

@@ -11,12 +11,12 @@ import { useReading } from "./panel/reading.tsx";
 import { type Route, toSession } from "./route.ts";
 import { askDelete, askRename, copyLink, pin } from "./sessions/acts.ts";
 import { phoneScreen } from "./screen.ts";
-import { connectionWord, sessionLook, titleOf } from "./words.ts";
+import { connected, connectionWord, sessionLook, titleOf } from "./words.ts";
 
 export function SessionHeader({ id, row }: { id: string; row: SessionRow | undefined }) {
   const page = usePage();
   const { connection, app, route, go } = page;
-  const live = connection.value.phase === "live" || connection.value.phase === "catching_up";
+  const live = connected(connection.value);
   const look = row && sessionLook(row, live, false);
   const chip = { need: "need", run: "run", fail: "fail", off: "off" }[look?.glyph as string] ?? "";
   const at = route.value;

@@ -67,6 +67,11 @@ export function connectionWord(c: ConnectionState, now: number): string {
   }
 }
 
+/** Whether the server can be asked for things now; what it has said may not all be here yet. */
+export function connected(c: ConnectionState): boolean {
+  return c.phase === "live" || c.phase === "catching_up";
+}
+
 export function connectionGlyph(c: ConnectionState): Glyph {
   return c.phase === "live" ? "live" : c.phase === "catching_up" || c.phase === "connecting" ? "run" : "off";
 }

@@ -6,7 +6,7 @@ import type { Call, StandingCall } from "../../state/types.ts";
 import { visible } from "../escape.ts";
 import { exactClock, instant } from "../format.ts";
 import { usePage } from "../page.ts";
-import { refusal } from "../words.ts";
+import { connected, refusal } from "../words.ts";
 import { indented, readArguments } from "./arguments.ts";
 import { useGuard } from "./guard.ts";
 
@@ -25,7 +25,7 @@ export function Approval({ call, standing }: { call: Call; standing: StandingCal
   const [json, setJSON] = useState(main === "" || more); // what has more fields shows all of them
   useHandBack(card);
 
-  const live = page.connection.value.phase === "live";
+  const live = connected(page.connection.value);
   const may = page.app.value.me?.allow.includes("approve") !== false;
   const off = deciding !== "" || !live;
 

@@ -7,6 +7,7 @@ import { useFold } from "../fold.ts";
 import { duration, elapsed } from "../format.ts";
 import { Icon, Status } from "../icons.tsx";
 import { usePage } from "../page.ts";
+import { connected } from "../words.ts";
 import { indented, readArguments, subject } from "./arguments.ts";
 import { callOutcome, wentWrong } from "./outcome.ts";
 import { DiffPane, Plain, readTodo, TablePane, Terminal, Todo } from "./panes.tsx";
@@ -98,7 +99,7 @@ export function Outcome({ call }: { call: Call }) {
 /** Ticks alone: its second does not redraw the card. Not live, it does not tick. */
 function Running({ since }: { since: string }) {
   const { now, connection } = usePage();
-  return connection.value.phase === "live" ? <>{elapsed(now.value - Date.parse(since))}</> : null;
+  return connected(connection.value) ? <>{elapsed(now.value - Date.parse(since))}</> : null;
 }
 
 function Body({ call, todo }: { call: Call; todo: boolean }) {

@@ -64,6 +64,9 @@ function done(call: Call): CallOutcome {
   if (exit !== null && exit !== 0) {
     return { glyph: "", words: `exit ${exit}`, tone: "bad" };
   }
+  if (renderer === "todo") {
+    return { glyph: "", words: "", tone: "" }; // the list says it
+  }
   return { glyph: "ok", words: renderer === "terminal" ? "" : (summary ?? ""), tone: "" };
 }
 

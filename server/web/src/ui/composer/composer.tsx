@@ -9,7 +9,7 @@ import { plural } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { Menu } from "../menu.tsx";
 import { usePage } from "../page.ts";
-import { queues, queueWords, refusal } from "../words.ts";
+import { connected, queues, queueWords, refusal } from "../words.ts";
 import { stepping } from "../screen.ts";
 import { type Phase, type Target, useSending } from "./sending.ts";
 import { StopButton } from "./stop.tsx";
@@ -39,7 +39,7 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
   if (app.value.me?.allow.includes("inject") === false) {
     return <p class="watch-only">This token can watch only.</p>;
   }
-  const live = connection.value.phase === "live";
+  const live = connected(connection.value);
   const open = row.live_run_id !== undefined && row.status !== SessionStatus.Resumable;
   const parked = row.status === SessionStatus.RequiresAction;
   const queue = local.queue(row.id);

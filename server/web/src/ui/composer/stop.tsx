@@ -5,7 +5,7 @@ import { SessionStatus } from "../../protocol.gen.ts";
 import type { SessionRow } from "../../state/types.ts";
 import { Menu } from "../menu.tsx";
 import { usePage } from "../page.ts";
-import { refusal } from "../words.ts";
+import { connected, refusal } from "../words.ts";
 
 /** Runs whose stop the server accepted, until their end is heard. */
 const accepted = new Set<string>();
@@ -15,7 +15,7 @@ export function StopButton({ row }: { row: SessionRow }) {
   const asking = useSignal("");
   const why = useSignal("");
   const run = row.live_run_id ?? "";
-  const live = connection.value.phase === "live";
+  const live = connected(connection.value);
   const stopping = row.status === SessionStatus.Stopping || asking.value === run || accepted.has(run);
   const off = stopping || !live;
   const stop = async (graceful: boolean): Promise<void> => {

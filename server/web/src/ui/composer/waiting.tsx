@@ -7,7 +7,7 @@ import { instant } from "../format.ts";
 import { IconButton } from "../icons.tsx";
 import { say } from "../live.ts";
 import { usePage } from "../page.ts";
-import { queueWords, refusal } from "../words.ts";
+import { connected, queueWords, refusal } from "../words.ts";
 
 interface WaitingProps {
   row: SessionRow;
@@ -19,7 +19,7 @@ export function Waiting({ row, items, takeBack }: WaitingProps) {
   const why = useSignal("");
   const open = row.live_run_id !== undefined;
   const { connection } = usePage();
-  const live = connection.value.phase === "live";
+  const live = connected(connection.value);
   return (
     <>
       {items.length > 0 && (

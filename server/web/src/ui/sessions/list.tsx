@@ -6,7 +6,7 @@ import { groupsOf, isUnread, type Groups } from "../../state/select.ts";
 import type { SessionRow } from "../../state/types.ts";
 import { age, instant } from "../format.ts";
 import { Brandmark, Icon, IconButton, Status } from "../icons.tsx";
-import { connectionGlyph, connectionWord, sessionLook, titleOf } from "../words.ts";
+import { connected, connectionGlyph, connectionWord, sessionLook, titleOf } from "../words.ts";
 import { useLocalNow } from "../clock.ts";
 import { type Hit, usePage } from "../page.ts";
 import { Link } from "../link.tsx";
@@ -119,7 +119,7 @@ function Row({ row }: { row: SessionRow }) {
   const at = route.value;
   const current = at.at === "session" && at.session === row.id;
   const unread = isUnread(row, local.readMark(row.id)) && !current;
-  const look = sessionLook(row, connection.value.phase === "live" || connection.value.phase === "catching_up", unread);
+  const look = sessionLook(row, connected(connection.value), unread);
   return (
     <li class="item">
       <Link class={`row${unread ? " unread" : ""}`} to={toSession(row.id)} aria-current={current ? "page" : undefined}>

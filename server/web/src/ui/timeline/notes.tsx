@@ -10,7 +10,7 @@ import { copy } from "../live.ts";
 import { Link } from "../link.tsx";
 import { usePage } from "../page.ts";
 import { toSession } from "../route.ts";
-import { cancelWords, refusal, sentence } from "../words.ts";
+import { cancelWords, connected, refusal, sentence } from "../words.ts";
 import { Prose } from "./prose.tsx";
 import { Switcher, type TreeProps } from "./user.tsx";
 
@@ -35,7 +35,7 @@ function Again({ session, words }: { session: string; words: string }) {
   const [busy, setBusy] = useState(false);
   const [why, setWhy] = useState("");
   const key = useRef(crypto.randomUUID());
-  const off = busy || connection.value.phase !== "live";
+  const off = busy || !connected(connection.value);
   const go = async (): Promise<void> => {
     if (off) {
       return;

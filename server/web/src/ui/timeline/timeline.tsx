@@ -8,6 +8,7 @@ import { Reading } from "../fold.ts";
 import { count, date, instant } from "../format.ts";
 import { Icon } from "../icons.tsx";
 import { type Page, usePage } from "../page.ts";
+import { connected } from "../words.ts";
 import { TimelineEntry } from "./entry.tsx";
 import { Paused } from "./notes.tsx";
 import { isNews, runsOf } from "./runs.ts";
@@ -132,7 +133,7 @@ function lockedBy({ app, connection }: Page, open: boolean): string {
   if (app.value.me?.allow.includes("inject") === false) {
     return "This token can watch only";
   }
-  return open ? "Stop the run to switch" : connection.value.phase === "live" ? "" : "No connection";
+  return open ? "Stop the run to switch" : connected(connection.value) ? "" : "No connection";
 }
 
 function stands(item: TimelineItem): boolean {
