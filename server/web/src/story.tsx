@@ -35,7 +35,7 @@ function show(): void {
   const { page, stage } = storyPage(scene, prose);
   Object.assign(globalThis, { stage });
   render(<App page={page} />, host);
-  setTimeout(() => (phoneScreen.value = name === "list" ? "list" : scene.route?.at === "session" && scene.route.panel ? "panel" : "main"), 0);
+  setTimeout(() => (phoneScreen.value = name === "list" ? "list" : scene.route?.at === "session" && scene.route.panel ? "panel" : "main"), 100);
 }
 
 addEventListener("hashchange", show);

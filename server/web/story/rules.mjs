@@ -259,3 +259,60 @@ test("deleting asks first, by name", async (t) => {
   await page.keyboard.press("Escape");
   assert.deepEqual(await done("remove"), []);
 });
+
+test("a page of earlier entries comes in above without moving what is read", async (t) => {
+  const { page } = await open(t, "long");
+  await page.waitForTimeout(200);
+  assert.ok((await place(page)).rest < 2, "it opens at the end");
+  await page.mouse.move(700, 300);
+  for (let i = 0; i < 40 && (await page.locator(".e").count()) < 400; i++) {
+    await page.mouse.wheel(0, -20_000);
+    await page.waitForTimeout(200);
+    assert.ok((await page.locator(".e").count()) <= 400);
+  }
+  const read = () => page.evaluate(() => {
+    const box = document.querySelector(".main .scroll").getBoundingClientRect();
+    const e = [...document.querySelectorAll(".e")].find((x) => x.getBoundingClientRect().bottom > box.top + 40);
+    return [e.dataset.key, Math.round(e.getBoundingClientRect().top)];
+  });
+  await page.waitForTimeout(300);
+  const before = await read();
+  await page.evaluate(() => {
+    const { timeline } = globalThis.stage;
+    const first = timeline.value.items[0];
+    const more = Array.from({ length: 100 }, (_, i) => ({ ...first, key: `older${i}`, text: `An older text, number ${i}.`, entry: { ...first.entry, id: `older${i}` } }));
+    timeline.value = { ...timeline.value, items: [...more, ...timeline.value.items] };
+  });
+  await page.waitForTimeout(300);
+  const [key, top] = await read();
+  assert.equal(key, before[0]);
+  assert.ok(Math.abs(top - before[1]) <= 2, `${before[1]} became ${top}`);
+});
+
+test("opening an address with an entry shows and marks it", async (t) => {
+  const { page } = await open(t, "found");
+  await page.waitForSelector(".e.found");
+  await page.waitForTimeout(200);
+  const at = await page.evaluate(() => {
+    const box = document.querySelector(".main .scroll").getBoundingClientRect();
+    return (document.querySelector(".e.found").getBoundingClientRect().top - box.top) / box.height;
+  });
+  assert.ok(at > 0.25 && at < 0.42, `at ${at.toFixed(2)} of the height`);
+});
+
+test("two hundred entries are painted fast, and a delta draws one of them", async (t) => {
+  const { page } = await open(t, "long");
+  const ms = await page.evaluate(async () => {
+    const { timeline } = globalThis.stage;
+    let drawn = 0;
+    const watch = new MutationObserver((list) => (drawn += list.length));
+    watch.observe(document.querySelector(".main .scroll"), { subtree: true, childList: true, characterData: true, attributes: true });
+    const items = [...timeline.value.items];
+    const last = items.at(-1);
+    items[items.length - 1] = { ...last, text: last.text + " more" };
+    timeline.value = { ...timeline.value, items };
+    await new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0)));
+    return drawn;
+  });
+  assert.ok(ms < 10, `${ms} changes in the document`);
+});

@@ -24,6 +24,7 @@ const views = [
   { name: "light", width: 1440, height: 968, scheme: "light" },
   { name: "dark", width: 1440, height: 968, scheme: "dark" },
   { name: "phone", width: 390, height: 800, scheme: "light" },
+  { name: "forced", width: 1440, height: 968, scheme: "dark", forced: "active" },
   { name: "narrow", width: 320, height: 640, scheme: "dark" },
 ];
 const { address, close } = await serve();
@@ -34,7 +35,7 @@ const faults = [];
 const wanted = process.argv.slice(2);
 for (const view of views) {
   const context = await browser.newContext({
-    viewport: { width: view.width, height: view.height }, colorScheme: view.scheme, reducedMotion: "reduce", timezoneId: "UTC", bypassCSP: false,
+    viewport: { width: view.width, height: view.height }, colorScheme: view.scheme, reducedMotion: "reduce", timezoneId: "UTC", forcedColors: view.forced ?? "none", hasTouch: view.width < 500, isMobile: view.width < 500,
   });
   for (const state of states.filter((s) => wanted.length === 0 || wanted.includes(s))) {
     const page = await context.newPage();

@@ -41,6 +41,11 @@ const parked: readonly TimelineItem[] = [
 
 const ended: readonly TimelineItem[] = [...begun, group(gitDiff, failed), prose(cause + "."), note("foot", { foot })];
 
+/** Texts by turns, enough for several pages. */
+const long: readonly TimelineItem[] = Array.from({ length: 700 }, (_, i) =>
+  i % 2 === 0 ? user(`Question ${i}: what does part ${i} do?`) : prose(`Answer ${i}.\n\n${"It keeps what it was given, and says so. ".repeat(1 + (i % 7))}`),
+);
+
 const offline = { phase: "waiting" as const, downSince: 1, retryAt: Date.now() + 4_000 };
 
 export const scenes: Readonly<Record<string, Scene>> = {
@@ -73,6 +78,8 @@ export const scenes: Readonly<Record<string, Scene>> = {
   paused: { items: [...begun], status: SessionStatus.Resumable, live: true },
   stopping: { items: [...begun, group(gitDiff, testing)], status: SessionStatus.Stopping, live: true },
   earlier: { items: ended, earlier: "more" },
+  long: { items: long },
+  found: { items: long, route: { at: "session", session, entry: long[301]?.key ?? "", panel: null } },
   nothing: { items: [] },
   loading: { load: "loading" },
   absent: { load: "absent" },

@@ -91,7 +91,10 @@ function useHome(): void {
     if (at.at === "session") {
       local.setLastOpened(at.session);
       phoneScreen.value = at.panel ? "panel" : "main";
-    } else if (at.at === "home" && list === "ready" && rows.size > 0) {
+    }
+  }, [at]);
+  useEffect(() => {
+    if (at.at === "home" && list === "ready" && rows.size > 0) {
       const to = landing(app.value, local.lastOpened());
       if (to !== "") {
         go(toSession(to), true);

@@ -35,10 +35,9 @@ export function Menu({ label, entries, class: look = "icon", icon = "more", chil
   const list = useRef<HTMLDivElement>(null);
   const [open, setOpen] = useState(false);
 
-  const toggled = (event: Event): void => {
-    const now = (event as ToggleEvent).newState === "open";
-    setOpen(now);
-    if (now && button.current && list.current) {
+  /** At once, not at the toggle event: that comes later than the next key can. */
+  const clicked = (): void => {
+    if (!off && button.current && list.current?.togglePopover()) {
       place(list.current, button.current);
       focusable(list.current)[0]?.focus();
     }
@@ -48,11 +47,11 @@ export function Menu({ label, entries, class: look = "icon", icon = "more", chil
       <button
         ref={button} type="button" class={look} aria-label={children ? undefined : label} title={off || title || label}
         aria-haspopup="menu" aria-expanded={open} aria-controls={id} aria-disabled={off ? true : undefined}
-        onClick={() => off || list.current?.togglePopover()}
+        onClick={clicked}
       >
         {children ?? <Icon name={icon} />}
       </button>
-      <div ref={list} id={id} class="menu" role="menu" aria-label={label} popover="auto" onToggle={toggled} onKeyDown={moved}>
+      <div ref={list} id={id} class="menu" role="menu" aria-label={label} popover="auto" onToggle={(event) => setOpen((event as ToggleEvent).newState === "open")} onKeyDown={moved}>
         {entries.map((entry) => (
           <>
             {entry.apart && <hr role="separator" />}
