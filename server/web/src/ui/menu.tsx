@@ -51,7 +51,7 @@ export function Menu({ label, entries, class: look = "icon", icon = "more", chil
       >
         {children ?? <Icon name={icon} />}
       </button>
-      <div ref={list} id={id} class="menu" role="menu" aria-label={label} popover="auto" onToggle={(event) => setOpen((event as ToggleEvent).newState === "open")} onKeyDown={moved}>
+      <div ref={list} id={id} class="menu" role="menu" aria-label={label} popover="auto" onToggle={(event) => setOpen(event.newState === "open")} onKeyDown={moved}>
         {entries.map((entry) => (
           <>
             {entry.apart && <hr role="separator" />}
