@@ -1,6 +1,6 @@
 // The header of a conversation: its name, how it stands, what it has used.
 
-import { waitingCalls } from "../state/select.ts";
+import { callsOf, waitingCalls } from "../state/select.ts";
 import type { Entry, SessionRow } from "../state/types.ts";
 import { useLocalNow } from "./clock.ts";
 import { cost, tokens } from "./format.ts";
@@ -17,7 +17,7 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
   const page = usePage();
   const { connection, app, route, go } = page;
   const live = connected(connection.value);
-  const look = row && sessionLook(row, live, false);
+  const look = row && sessionLook(row, callsOf(app.value, id), live, false);
   const chip = { need: "need", run: "run", fail: "fail", off: "off" }[look?.glyph as string] ?? "";
   const at = route.value;
   const panel = at.at === "session" ? at.panel : null;

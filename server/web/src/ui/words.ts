@@ -2,7 +2,7 @@
 // with the value itself beside them.
 
 import { CancelReason, Code, Queue, RESTCode, SessionStatus } from "../protocol.gen.ts";
-import type { ConnectionState, Outcome, SessionRow } from "../state/types.ts";
+import type { ConnectionState, Outcome, SessionRow, StandingCall } from "../state/types.ts";
 import type { Glyph } from "./icons.tsx";
 import { plural } from "./format.ts";
 
@@ -14,11 +14,14 @@ export interface Look {
   tone: "" | "need-text";
 }
 
-/** live: whether the page hears the server now; unread: something came since it was seen. */
-export function sessionLook(row: SessionRow, live: boolean, unread: boolean): Look {
+/**
+ * standing: what is known of its calls that wait; live: whether the page hears the server
+ * now; unread: something came since it was seen.
+ */
+export function sessionLook(row: SessionRow, standing: readonly StandingCall[], live: boolean, unread: boolean): Look {
   switch (row.status) {
     case SessionStatus.RequiresAction:
-      return { glyph: "need", line: waits(row), chip: "Needs you", tone: "need-text" };
+      return { glyph: "need", line: waits(row, standing), chip: "Needs you", tone: "need-text" };
     case SessionStatus.Running:
       return live
         ? { glyph: "run", line: "Running", chip: "Running", tone: "" }
@@ -38,9 +41,9 @@ export function sessionLook(row: SessionRow, live: boolean, unread: boolean): Lo
   }
 }
 
-function waits(row: SessionRow): string {
+function waits(row: SessionRow, standing: readonly StandingCall[]): string {
   const n = row.pending_count;
-  const first = row.pending[0];
+  const first = standing[0] ?? row.pending[0];
   return n === 1 && first ? `${first.tool_name} waits for approval` : `${plural(n, "call")} wait${n === 1 ? "s" : ""} for approval`;
 }
 

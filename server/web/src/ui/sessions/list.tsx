@@ -2,7 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import { groupsOf, isUnread, type Groups } from "../../state/select.ts";
+import { callsOf, groupsOf, isUnread, type Groups } from "../../state/select.ts";
 import type { SessionRow } from "../../state/types.ts";
 import { age, instant } from "../format.ts";
 import { Brandmark, Icon, IconButton, Status } from "../icons.tsx";
@@ -115,11 +115,11 @@ function Group({ name, rows }: { name: string; rows: readonly SessionRow[] }) {
 }
 
 function Row({ row }: { row: SessionRow }) {
-  const { now, connection, route, local } = usePage();
+  const { app, now, connection, route, local } = usePage();
   const at = route.value;
   const current = at.at === "session" && at.session === row.id;
   const unread = isUnread(row, local.readMark(row.id)) && !current;
-  const look = sessionLook(row, connected(connection.value), unread);
+  const look = sessionLook(row, callsOf(app.value, row.id), connected(connection.value), unread);
   return (
     <li class="item">
       <Link class={`row${unread ? " unread" : ""}`} to={toSession(row.id)} aria-current={current ? "page" : undefined}>
