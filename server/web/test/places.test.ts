@@ -4,12 +4,13 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { EventType, type LogEvent } from "../src/protocol.gen.ts";
-import type { SessionRow } from "../src/state/types.ts";
+import type { SessionRow, TimelineItem } from "../src/state/types.ts";
 import { Guard, guardTime } from "../src/ui/calls/guard.ts";
 import { Local } from "../src/ui/local.ts";
 import { logRows, merged } from "../src/ui/panel/rows.ts";
 import { patternsOf, wrongPatterns } from "../src/ui/panel/patterns.ts";
 import { held } from "../src/ui/sessions/order.ts";
+import { runsOf } from "../src/ui/timeline/runs.ts";
 import { around, earlier, kept, later, most, newest, page } from "../src/ui/timeline/window.ts";
 
 test("the document never holds more than 400 items, and loses none for good", () => {
@@ -121,4 +122,16 @@ test("a verdict counts only half a second after the card appeared, and after it 
   assert.equal(guard.ready(at(140), 1_499), false);
   assert.equal(guard.ready(at(140), 1_500), true);
   assert.equal(guard.ready(at(300), 5_000), false, "a move that nobody told of counts from the click");
+});
+
+const item = (is: string, run: string, key: string): TimelineItem => ({ is, run, key }) as TimelineItem;
+
+test("a text that another run answers stands on the rail of that run", () => {
+  const runs = runsOf([item("user", "r1", "a"), item("foot", "r1", "f1"), item("prose", "r2", "b"), item("foot", "r2", "f2"), item("user", "r3", "c"), item("prose", "r3", "d")]);
+  assert.deepEqual(runs.map((r) => [r.run, ...r.items.map((i) => i.key)]), [["r2", "a", "b", "f2"], ["r3", "c", "d"]]);
+});
+
+test("a run that was stopped at once keeps its note and its foot", () => {
+  const runs = runsOf([item("user", "r1", "a"), item("cancelled", "r1", "n"), item("foot", "r1", "f1"), item("user", "r2", "b")]);
+  assert.deepEqual(runs.map((r) => r.items.length), [3, 1]);
 });

@@ -6,8 +6,16 @@ import { useContext, useRef } from "preact/hooks";
 import type { RefObject } from "preact";
 import { usePage } from "./page.ts";
 
-/** Tells whether the reader is at the end of the timeline. */
-export const Reading = createContext<{ session: string; pinned: () => boolean }>({ session: "", pinned: () => true });
+/** Where the reader is in the timeline. */
+export interface ReadingPlace {
+  session: string;
+  /** at its end */
+  pinned: () => boolean;
+  /** shows the end: what sending does */
+  toEnd: () => void;
+}
+
+export const Reading = createContext<ReadingPlace>({ session: "", pinned: () => true, toEnd: () => {} });
 
 interface Fold {
   open: boolean;

@@ -28,7 +28,7 @@ export function Strip({ upTo, below, onGo }: StripProps) {
       <div class="strip" role="status" aria-live="off">
         <Status is="off" />
         <span class="grow">
-          <b>No connection.</b> {why !== "" && `${why} `}The agent goes on without this page.
+          <b>No connection.</b> {why || "The agent goes on without this page."}
           {upTo > 0 && <> Shown: the log up to <span class="num">{position(upTo)}</span>.</>}
         </span>
         <span class="muted num wide">{connectionWord(c, now.value)}</span>

@@ -82,20 +82,20 @@ function nameOf(item: TimelineItem): string {
   }
 }
 
-function content({ item, session, final, locked }: EntryProps) {
+function content({ item, session, head, final, locked }: EntryProps) {
   switch (item.is) {
     case "user":
       return <UserText item={item} session={session} locked={locked} />;
     case "prose":
       return (
         <>
-          <Prose text={item.text} streaming={item.streaming} />
+          <Prose text={item.text} streaming={item.streaming} caret={item.streaming && head} />
           {item.parts.map((part) => <pre class="pane foreign" tabIndex={0}>{JSON.stringify(part, null, 2)}</pre>)}
           {item.incomplete && <p class="cut">Cut short here.</p>}
         </>
       );
     case "reasoning":
-      return <Reasoning text={item.text} streaming={item.streaming} name={item.key} />;
+      return <Reasoning text={item.text} streaming={item.streaming && head} name={item.key} />;
     case "call":
       return <CallOrQuestion call={item} />;
     case "group":

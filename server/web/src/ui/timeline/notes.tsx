@@ -1,9 +1,9 @@
 // Notes and marks between the entries: ends, holes, summaries, what is unknown.
 
-import { useRef, useState } from "preact/hooks";
+import { useContext, useRef, useState } from "preact/hooks";
 import { Code } from "../../protocol.gen.ts";
 import type { RunFoot as Foot, TimelineItem } from "../../state/types.ts";
-import { useFold } from "../fold.ts";
+import { Reading, useFold } from "../fold.ts";
 import { cost, count, duration, plural, position, tokens } from "../format.ts";
 import { Icon, IconButton, Status } from "../icons.tsx";
 import { copy } from "../live.ts";
@@ -146,6 +146,7 @@ export function Diagnostic({ item }: { item: Is<"diagnostic"> }) {
 /** One line under a finished run. */
 export function RunFoot({ foot, session, locked }: { foot: Foot } & TreeProps) {
   const page = usePage();
+  const { toEnd } = useContext(Reading);
   const [why, setWhy] = useState("");
   const key = useRef(crypto.randomUUID());
   const regenerate = async (): Promise<void> => {
@@ -153,6 +154,9 @@ export function RunFoot({ foot, session, locked }: { foot: Foot } & TreeProps) {
     const outcome = branched.ok ? await page.act.start(session, "", key.current) : branched;
     key.current = crypto.randomUUID();
     setWhy(outcome.ok ? "" : refusal(outcome));
+    if (outcome.ok) {
+      toEnd();
+    }
   };
   const fork = async (): Promise<void> => {
     const outcome = await page.act.fork(session, foot.lastEntry);

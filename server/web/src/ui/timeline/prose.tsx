@@ -6,8 +6,8 @@ import { type ProseView, usePage } from "../page.ts";
 
 const most = 200_000; // characters of a text that are drawn before somebody asks for all of it
 
-/** Markdown of a user, a model or a summary. */
-export function Prose({ text, streaming }: { text: string; streaming: boolean }) {
+/** Markdown of a user, a model or a summary. streaming: more may come; caret: it comes now. */
+export function Prose({ text, streaming, caret }: { text: string; streaming: boolean; caret?: boolean }) {
   const { prose } = usePage();
   const [all, setAll] = useState(false);
   const long = !all && text.length > most;
@@ -23,7 +23,7 @@ export function Prose({ text, streaming }: { text: string; streaming: boolean })
   useLayoutEffect(() => view.current?.update(shown, streaming), [shown, streaming]);
   return (
     <>
-      <div ref={host} class={`prose md foreign${streaming ? " streaming" : ""}`} />
+      <div ref={host} class={`prose md foreign${caret ? " streaming" : ""}`} />
       {long && <button type="button" class="btn small" onClick={() => setAll(true)}>Show all {size(text.length)}</button>}
     </>
   );

@@ -18,7 +18,21 @@ export function runsOf(items: readonly TimelineItem[]): RunItems[] {
       runs.push({ run: item.run, items: [item] });
     }
   }
-  return runs;
+  return runs.reduce(joined, []);
+}
+
+/**
+ * A text that another run answers (regenerated, or gone on with) stands on the rail of that
+ * run: its own has nothing left on this path but the text, and a foot that counts nothing.
+ */
+function joined(done: RunItems[], next: RunItems): RunItems[] {
+  const before = done[done.length - 1];
+  const onlyText = before?.items.every((item) => item.is === "user" || item.is === "foot") === true;
+  if (!before || !onlyText || next.run === "" || before.run === "" || next.items[0]?.is === "user") {
+    return [...done, next];
+  }
+  const texts = before.items.filter((item) => item.is === "user");
+  return [...done.slice(0, -1), { run: next.run, items: [...texts, ...next.items] }];
 }
 
 /** Whether an item is something new to a person, not a mark of the page. */

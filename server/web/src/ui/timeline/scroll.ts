@@ -70,6 +70,9 @@ export class Scroller {
 
   /** Keeps the end in view, for a reader who is there. To be called before the next paint. */
   follow(): void {
+    if (this.#toEnd && this.#box.scrollHeight <= this.#box.clientHeight) {
+      this.#set(true); // everything is in view: the end, too
+    }
     if (this.#pinned && this.#toEnd) {
       this.#box.scrollTop = this.#box.scrollHeight;
       this.#last = this.#box.scrollTop;

@@ -93,7 +93,7 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
   const locked = lockedBy(page, open);
   const paused = row?.status === SessionStatus.Resumable;
   const fresh = pinned.value ? 0 : all.filter((item) => isNews(item) && item.seq > leftAt.value).length;
-  const reading = useMemo(() => ({ session, pinned: () => scroller.current?.pinned ?? true }), [session]);
+  const reading = useMemo(() => ({ session, pinned: () => scroller.current?.pinned ?? true, toEnd: () => handle.current?.toEnd() }), [session]);
   const lastKey = all[all.length - 1]?.key;
   return (
     <Reading.Provider value={reading}>

@@ -1,7 +1,8 @@
 // A person's text: what was said, and what can be done with it.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attempt, TimelineItem } from "../../state/types.ts";
+import { Reading } from "../fold.ts";
 import { clock, instant } from "../format.ts";
 import { IconButton } from "../icons.tsx";
 import { copy } from "../live.ts";
@@ -60,7 +61,16 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
   const branched = useRef(false);
-  useLayoutEffect(() => field.current?.focus({ preventScroll: true }), []);
+  const { toEnd } = useContext(Reading);
+  useLayoutEffect(() => {
+    const entry = field.current?.closest<HTMLElement>(".e");
+    field.current?.focus({ preventScroll: true });
+    return () => {
+      if (document.activeElement?.closest(".you-edit")) {
+        entry?.focus({ preventScroll: true }); // the field goes, the line stays
+      }
+    };
+  }, []);
   const send = async (): Promise<void> => {
     if (busy || text.trim() === "" || !item.entry) {
       return;
@@ -73,6 +83,7 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
     setBusy(false);
     if (started.ok) {
       onEnd();
+      toEnd();
     } else {
       setWhy(refusal(started));
     }
