@@ -12,9 +12,14 @@ export interface Block {
   code: { lang: string; text: string } | null;
 }
 
-/** One kind of line end. A carriage return at the end of a stream may be half of one. */
+/** Deeper lists take a parser longer than anybody waits: spaces before a marker. */
+const deepest = 200;
+const tooDeep = new RegExp(`^ {${deepest},}(?=[-*+]|\\d)`, "gm");
+
+/** One kind of line end, and no list that is nested without end. */
 export function normalise(text: string): string {
-  return text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
+  return lines.includes(" ".repeat(deepest)) ? lines.replace(tooDeep, " ".repeat(deepest)) : lines;
 }
 
 /** The blocks of a text, top level. */
@@ -55,7 +60,9 @@ function codeOf(token: Token): Block["code"] {
 export function endedLength(text: string): number {
   const whole = text.slice(0, text.lastIndexOf("\n") + 1);
   const blocks = blocksOf(whole);
-  return blocks.slice(0, -1).reduce((sum, block) => sum + block.raw.length, 0);
+  const last = blocks.at(-1);
+  const closed = last?.code != null && openFence(last.raw) === ""; // nothing can be added to it
+  return closed ? whole.length : whole.length - (last?.raw.length ?? 0);
 }
 
 /**

@@ -175,5 +175,9 @@ export class ProseView {
 
 function isSelected(nodes: readonly Node[]): boolean {
   const selection = nodes[0]?.ownerDocument?.getSelection();
-  return !!selection && !selection.isCollapsed && nodes.some((n) => selection.containsNode(n, true));
+  if (!selection || selection.isCollapsed || selection.rangeCount === 0) {
+    return false;
+  }
+  const range = selection.getRangeAt(0);
+  return nodes.some((n) => range.intersectsNode(n));
 }

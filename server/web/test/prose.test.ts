@@ -1,0 +1,180 @@
+// Markdown while it streams: however a text arrives, the page ends up with the same nodes;
+// and what does not change is never touched.
+
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { JSDOM } from "jsdom";
+import { blocksOf, endedLength } from "../src/text/blocks.ts";
+import { ProseEngine } from "../src/text/prose.ts";
+import { dice } from "./world.ts";
+
+const texts = [
+  "One line.",
+  "A paragraph\nof two lines.\n\nAnother, with *emphasis*, **strength**, `code` and [a link](https://example.org/a).\n",
+  "# Title\n\nText\n\nSetext\n======\n\n---\n\n> quoted\n> on\n\nend",
+  "- a\n- b\n\n- c, loose\n\n  more of c\n\n1. one\n2. two\n   - nested\n\ntext",
+  "Code:\n\n```go\nfunc main() {\n\n\tprintln(\"*not emphasis*\")\n}\n```\n\nand after it.\n",
+  "````md\n```\ninner\n```\n````\n\n~~~\ntilde\n~~~\n",
+  "```\nnever closed\n\nstill code",
+  "| a | b |\n|---|--:|\n| 1 | 2 |\n| 3 | `4 \\| 5` |\n\nAfter the table.\n",
+  "Text\n| a | b |\n|---|---|\n| 1 | 2 |\n",
+  "- item with code:\n\n  ```sh\n  ls -la\n  ```\n\n- next\n",
+  "<script>alert(1)</script>\n\n<div onclick=\"x()\">raw <b>html</b></div>\n\ntext <img src=\"https://evil.example/x.png\" alt=\"pic\"> end\n",
+  "line one\r\nline two\r\n\r\n- a\r\n- b\r\n",
+  "    indented code\n\n    still\n\nnot any more\n",
+  "ends in a marker ``",
+  "a ~ b ` c",
+  "1. a\n\n\n2. b\n\npara\n\n***bold and italic***\n- [ ] open\n- [x] done\n",
+  "\n\n\nleading lines\n\n\n\nand gaps\n\n\n",
+];
+
+const dom = new JSDOM("<!doctype html><body></body>", { pretendToBeVisual: true });
+const window = dom.window as unknown as Window & typeof globalThis;
+const engine = new ProseEngine({ window, idle: () => undefined, copy: () => undefined });
+
+function host(): HTMLElement {
+  return window.document.body.appendChild(window.document.createElement("div"));
+}
+
+function atOnce(text: string): string {
+  const el = host();
+  engine.attach(el).update(text, false);
+  return el.innerHTML;
+}
+
+test("every way to cut a text gives the nodes that it gives at once", () => {
+  const roll = dice(7);
+  for (const text of texts) {
+    const want = atOnce(text);
+    for (let round = 0; round < 3; round++) {
+      const el = host();
+      const view = engine.attach(el);
+      const most = [6, 20, 60][round] ?? 1;
+      for (let at = 0; at < text.length; at += 1 + roll(most)) {
+        view.update(text.slice(0, at), true);
+      }
+      view.update(text, true);
+      view.update(text, false);
+      assert.equal(el.innerHTML, want, JSON.stringify(text));
+    }
+  }
+});
+
+/** The blocks of a text that draw something; blank lines behind them draw nothing. */
+function drawn(text: string): string[] {
+  return blocksOf(text).map((b) => b.raw.replace(/\n+$/, "")).filter((raw) => raw.trim() !== "");
+}
+
+test("a block that has ended is part of what the whole text has", () => {
+  for (const text of texts.map((t) => t.replace(/\r\n?/g, "\n"))) {
+    const whole = drawn(text);
+    for (let at = 0; at <= text.length; at++) {
+      const ended = endedLength(text.slice(0, at));
+      const blocks = drawn(text.slice(0, ended));
+      assert.deepEqual(blocks, whole.slice(0, blocks.length), JSON.stringify([text, at]));
+    }
+  }
+});
+
+test("a block that has ended stays the nodes that it is, also when the whole text comes", () => {
+  const el = host();
+  const view = engine.attach(el);
+  const text = "First paragraph.\n\n```go\nx := 1\n```\n\nThird";
+  view.update("First paragraph.\n\n```go\nx := 1\n``", true);
+  const first = el.firstChild;
+  view.update(text, true);
+  const code = el.querySelector("code")?.firstChild;
+  const tail = el.lastChild;
+  view.update(text + " grows.", true);
+  view.update(text + " grows.", false);
+  assert.equal(el.firstChild, first);
+  assert.equal(el.querySelector("code")?.firstChild, code);
+  assert.equal(el.lastChild, tail);
+});
+
+test("a growing text node gets what it grew by", () => {
+  const el = host();
+  const view = engine.attach(el);
+  view.update("Hello", true);
+  const node = el.querySelector("p")?.firstChild;
+  view.update("Hello, world", true);
+  assert.equal(el.querySelector("p")?.firstChild, node);
+  assert.equal(node?.textContent, "Hello, world");
+});
+
+test("a half fence marker and a half table row are held back", () => {
+  const el = host();
+  const view = engine.attach(el);
+  view.update("Text\n\n``", true);
+  assert.equal(el.textContent?.includes("`"), false);
+  view.update("Text\n\n| a | b |", true);
+  assert.equal(el.textContent?.includes("|"), false);
+  view.update("Text\n\n| a | b |\n|---|---|\n| 1 ", true);
+  assert.equal(el.querySelectorAll("tr").length, 1);
+});
+
+test("under a selection in the open end only growth happens; the rest follows when it is gone", () => {
+  const el = host();
+  const view = engine.attach(el);
+  view.update("some *text", true);
+  const p = el.querySelector("p") as HTMLElement;
+  const selection = window.getSelection() as Selection;
+  selection.selectAllChildren(p);
+  view.update("some *text that grows", true);
+  assert.equal(el.textContent, "some *text that grows");
+  view.update("some *text* that", true);
+  assert.equal(el.querySelector("em"), null, "the selected text was taken apart");
+  selection.removeAllRanges();
+  window.document.dispatchEvent(new window.Event("selectionchange"));
+  assert.equal(el.querySelector("em")?.textContent, "text");
+});
+
+test("nothing of a text runs, loads or dresses up as the page", () => {
+  const bad = [
+    "<script>alert(1)</script>", "<img src=x onerror=alert(1)>", "[a](javascript:alert(1))", "[b](data:text/html,x)",
+    "<a href=\"vbscript:x\">c</a>", "<iframe src=\"https://evil.example\"></iframe>", "<style>*{display:none}</style>",
+    "<div class=\"btn primary\" style=\"position:fixed\" id=\"page\">d</div>", "<form action=/x><input name=token type=password></form>",
+    "<svg><script>1</script></svg>", "![e](https://evil.example/pixel.png)", "<base href=//evil.example>", "<button onclick=x()>f</button>",
+    "<math><mtext></mtext></math>", "<p is=\"x-y\">g</p>", "<a href=\"https://ok.example\" target=_self>h</a>",
+  ];
+  const el = host();
+  engine.attach(el).update(bad.join("\n\n"), false);
+  for (const node of el.querySelectorAll("*")) {
+    assert.ok(!["SCRIPT", "IFRAME", "STYLE", "IMG", "FORM", "SVG", "BASE", "MATH"].includes(node.nodeName.toUpperCase()), node.nodeName);
+    for (const { name, value } of node.attributes) {
+      assert.ok(!name.startsWith("on") && !["style", "id", "name", "is", "src", "srcset"].includes(name), `${node.nodeName} ${name}`);
+      if (name === "href") {
+        assert.match(value, /^(https?:|mailto:)/);
+        assert.equal(node.getAttribute("rel"), "noopener noreferrer");
+        assert.equal(node.getAttribute("target"), "_blank");
+      }
+      if (name === "class") {
+        assert.match(value, /^(language-|hljs-|src$|btn quiet small$)/);
+      }
+    }
+  }
+  assert.match(el.textContent ?? "", /image: e \(evil\.example\)/);
+});
+
+test("text nested deeper than a parser can go is shown, and takes nobody down", () => {
+  const el = host();
+  const list = Array.from({ length: 300 }, (_, i) => `${" ".repeat(i * 2)}- x`).join("\n");
+  engine.attach(el).update(`${">".repeat(5_000)} deep\n\n${list}\n`, false);
+  assert.ok((el.textContent ?? "").includes("deep"));
+});
+
+test("code is coloured when its block has ended, and only then", () => {
+  const work: (() => void)[] = [];
+  const colouring = new ProseEngine({ window, idle: (w) => work.push(w), copy: () => undefined });
+  const el = host();
+  const view = colouring.attach(el);
+  view.update("```go\nfunc x() {}\n", true);
+  assert.equal(work.length, 0);
+  view.update("```go\nfunc x() {}\n```\n\nend", true);
+  work.splice(0).forEach((w) => w());
+  assert.equal(el.querySelector(".hljs-keyword")?.textContent, "func");
+  assert.equal(el.querySelector("code")?.textContent, "func x() {}");
+  const coloured = el.querySelector("code")?.innerHTML;
+  view.update("```go\nfunc x() {}\n```\n\nend", false);
+  assert.equal(el.querySelector("code")?.innerHTML, coloured);
+});
