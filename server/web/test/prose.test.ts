@@ -163,6 +163,14 @@ test("text nested deeper than a parser can go is shown, and takes nobody down", 
   assert.ok((el.textContent ?? "").includes("deep"));
 });
 
+test("a block that would take a parser long is shown as it is", () => {
+  for (const text of ["_a_".repeat(5_000), "x".repeat(60_000), "*a ".repeat(20_000)]) {
+    const el = host();
+    engine.attach(el).update(text, false);
+    assert.equal(el.textContent, text.trim());
+  }
+});
+
 test("code is coloured when its block has ended, and only then", () => {
   const work: (() => void)[] = [];
   const colouring = new ProseEngine({ window, idle: (w) => work.push(w), copy: () => undefined });

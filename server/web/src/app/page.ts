@@ -44,7 +44,7 @@ export function createPage(window: Window & typeof globalThis): Page {
     token: () => keeper.token,
   }, listener);
   const isUp = () => connection.state.phase === "live" || connection.state.phase === "catching_up";
-  const reader = new Reader(store, rest, (frame) => connection.send(frame), isUp);
+  const reader = new Reader(store, rest, (frame) => connection.send(frame), isUp, (session) => local.readMark(session));
   const shown = signal(connection.state);
   const local = new Local(storageOf(window));
   const router = createRouter(window);

@@ -1,24 +1,27 @@
 // Reads over REST what the reducer wants, and brings it back as inputs. One reading of a
 // thing at a time; what is wanted meanwhile is read once more, for only a later start is newer.
 
-import type { ClientFrame } from "../protocol.gen.ts";
-import { ClientType } from "../protocol.gen.ts";
+import { ClientType, type ClientFrame, type Session } from "../protocol.gen.ts";
 import type { Outcome, Want } from "../state/types.ts";
 import { pageSize, type Rest } from "../wire/rest.ts";
 import type { Store } from "./store.ts";
 
 /** ms before a reading that failed is tried again, as long as there is a connection. */
 const again = 2_000;
+/** Sessions whose newest entry is looked up after the list was read. */
+const mostNews = 30;
 
 export class Reader {
   readonly #store: Store;
   readonly #rest: Rest;
   readonly #send: (frame: ClientFrame) => boolean;
   readonly #isUp: () => boolean;
+  readonly #readMark: (session: string) => number;
   readonly #busy = new Map<string, { again: boolean }>();
   #holes = new Map<string, AbortController>();
 
-  constructor(store: Store, rest: Rest, send: (frame: ClientFrame) => boolean, isUp: () => boolean) {
+  constructor(store: Store, rest: Rest, send: (frame: ClientFrame) => boolean, isUp: () => boolean, readMark: (session: string) => number) {
+    this.#readMark = readMark;
     this.#store = store;
     this.#rest = rest;
     this.#send = send;
@@ -103,7 +106,28 @@ export class Reader {
     this.#store.push({ is: "list_loading" });
     const got = await this.#rest.sessions();
     this.#store.push(got.ok ? { is: "list", startedAt, sessions: got.value } : { is: "list_failed" });
+    if (got.ok) {
+      void this.#news(got.value);
+    }
     return isDone(got);
+  }
+
+  /**
+   * Titles and settings end many a log: whether something new stands behind a read mark is
+   * told by the newest entry.
+   */
+  async #news(sessions: readonly Session[]): Promise<void> {
+    const doubtful = sessions.filter((s) => {
+      const mark = this.#readMark(s.id);
+      return mark >= 0 && s.last_seq > mark && !s.live_run_id && s.id !== this.#store.now.open?.id;
+    });
+    for (const { id, last_seq } of doubtful.slice(0, mostNews)) {
+      const got = await this.#rest.messages(id, 1, "");
+      if (got.ok) {
+        const newest = got.value.entries[0] as { seq: number } | undefined;
+        this.#store.push({ is: "news", session: id, lastSeq: last_seq, seq: newest?.seq ?? -1 });
+      }
+    }
   }
 
   async #inbox(session: string, startedAt: number): Promise<boolean> {

@@ -45,6 +45,7 @@ export function initialSession(id: string): SessionState {
     inbox: [],
     inboxLoad: "none",
     inboxAt: 0,
+    leaving: new Set(),
     buffers: new Map(),
     closed: new Set(),
   };

@@ -1,8 +1,9 @@
 // Entries of the open session: put by id, wholesale, from either side and in any order
 // (brief 12.4); and the leaf, which they move (12.8).
 
-import { Field, ItemType, Kind, parseEntry, type Entry, type FunctionCall, type FunctionCallOutput } from "../protocol.gen.ts";
+import { Field, ItemType, Kind, parseEntry, Source, type Entry, type FunctionCall, type FunctionCallOutput, type InboxItem } from "../protocol.gen.ts";
 import type { Draft, OpenSession } from "./draft.ts";
+import { textOf } from "./item.ts";
 import { bufferKey, callKey } from "./keys.ts";
 import type { CallPoint } from "./types.ts";
 
@@ -46,7 +47,35 @@ export function putEntry(d: Draft, open: OpenSession, raw: unknown): boolean {
   close(open, entry.id, Field.Text);
   close(open, entry.id, Field.Reasoning);
   pair(open, entry);
+  arrive(open, entry);
   return true;
+}
+
+/** Whether the entry of a text that waits no more is there already. */
+export function hasCome(open: OpenSession, item: InboxItem): boolean {
+  for (const entry of open.s.entries.values()) {
+    if (entry.source.type === Source.User && entry.created_at >= item.queued_at && saidIn(entry) === item.text) {
+      return true;
+    }
+  }
+  return false;
+}
+
+function saidIn(entry: Entry): string {
+  return textOf((entry.payload as { content?: unknown }).content).text;
+}
+
+/** A text that waited has come: its entry takes the place of its chip. */
+function arrive(open: OpenSession, entry: Entry): void {
+  if (open.s.leaving.size === 0 || entry.source.type !== Source.User) {
+    return;
+  }
+  const text = saidIn(entry);
+  const came = open.s.inbox.find((i) => open.s.leaving.has(i.input_id) && i.text === text);
+  if (came) {
+    open.s.inbox = open.s.inbox.filter((i) => i !== came);
+    open.s.leaving = new Set([...open.s.leaving].filter((id) => id !== came.input_id));
+  }
 }
 
 /** Drops what was streamed of a part, and whatever of it still comes. */

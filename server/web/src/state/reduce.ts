@@ -52,6 +52,13 @@ function apply(d: Draft, input: Input): void {
       return putRow(d, input.session, input.startedAt);
     case "session_absent":
       return forget(d, input.session);
+    case "news": {
+      const row = d.row(input.session);
+      if (row && row.last_seq === input.lastSeq) {
+        row.newsSeq = input.seq; // what stands behind it is bookkeeping
+      }
+      return;
+    }
     case "page":
       return page(d, input.page);
     case "page_loading":
@@ -64,6 +71,7 @@ function apply(d: Draft, input: Input): void {
         open.s.inbox = input.items;
         open.s.inboxLoad = "ready";
         open.s.inboxAt = d.s.tick;
+        open.s.leaving = new Set();
       }
       return;
     }

@@ -1,7 +1,8 @@
 // The list of sessions: read as a whole, then patched by frames (brief 12.8).
 
-import { ServerType, type ServerFrame, type Session } from "../protocol.gen.ts";
-import type { Draft } from "./draft.ts";
+import { ServerType, type InboxItem, type ServerFrame, type Session } from "../protocol.gen.ts";
+import type { Draft, OpenSession } from "./draft.ts";
+import { hasCome } from "./entries.ts";
 import { standingOfSession } from "./standing.ts";
 import type { SessionRow } from "./types.ts";
 
@@ -34,11 +35,25 @@ export function sessionFrame(d: Draft, frame: ServerFrame): void {
     case ServerType.SessionInbox: {
       const open = d.session(frame.payload.session_id);
       if (open) {
-        open.s.inbox = frame.payload.items;
-        open.s.inboxLoad = "ready";
-        open.s.inboxAt = d.s.tick;
+        waiting(d, open, frame.payload.items);
       }
     }
+  }
+}
+
+/**
+ * What waits now. A text that waits no more was read or taken back: it is shown until its
+ * entry comes, or until a reading says that it is gone.
+ */
+function waiting(d: Draft, open: OpenSession, items: readonly InboxItem[]): void {
+  const still = new Set(items.map((i) => i.input_id));
+  const left = open.s.inbox.filter((i) => !still.has(i.input_id) && !hasCome(open, i));
+  open.s.inbox = [...left, ...items];
+  open.s.leaving = new Set(left.map((i) => i.input_id));
+  open.s.inboxLoad = "ready";
+  open.s.inboxAt = d.s.tick;
+  if (left.length > 0) {
+    d.want({ want: "inbox", session: open.s.id });
   }
 }
 

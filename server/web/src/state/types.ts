@@ -152,6 +152,8 @@ export interface SessionState {
   inboxLoad: PageLoad;
   /** tick of the newest inbox */
   inboxAt: number;
+  /** ids of waiting texts that were read or taken back: they wait for their entry, or for the reading that tells which */
+  leaving: ReadonlySet<string>;
   buffers: ReadonlyMap<string, Buffer>;
   closed: ReadonlySet<string>;
 }
@@ -321,6 +323,8 @@ export type Input =
   | { is: "approvals"; startedAt: number; approvals: readonly Approval[] }
   | { is: "session"; startedAt: number; session: Session }
   | { is: "session_absent"; session: string }
+  /** the newest entry of a session whose log ended at lastSeq; −1 = it has none */
+  | { is: "news"; session: string; lastSeq: number; seq: number }
   | { is: "page"; page: PageRead }
   | { is: "page_loading"; session: string; before: string }
   | { is: "page_failed"; session: string; before: string; problem: string }

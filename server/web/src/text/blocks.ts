@@ -46,6 +46,14 @@ function tokens(text: string): Token[] {
   }
 }
 
+/** Characters of a block, and marks of emphasis in it, up to which parsing takes no time that a reader notices. */
+const most = { characters: 50_000, marks: 3_000 };
+
+/** A block that is drawn as the text that it is: nobody waits for its parsing. */
+export function isHeavy(raw: string): boolean {
+  return raw.length > most.characters || (raw.length > most.marks && raw.replace(/[^*_~]/g, "").length > most.marks);
+}
+
 function codeOf(token: Token): Block["code"] {
   if (token.type !== "code" || token["codeBlockStyle"] === "indented") {
     return null;

@@ -2,7 +2,7 @@
 // end is morphed, and nothing but growth happens under a selection.
 
 import { Marked } from "marked";
-import { blocksOf, endedLength, markdownOptions, normalise, shown, type Block } from "./blocks.ts";
+import { blocksOf, endedLength, isHeavy, markdownOptions, normalise, shown, type Block } from "./blocks.ts";
 import { codeBlock, codesIn } from "./code.ts";
 import { highlight } from "./highlight.ts";
 import { morph, onlyGrows } from "./morph.ts";
@@ -39,12 +39,14 @@ export class ProseEngine {
     if (block.code) {
       return [codeBlock(document, block.code.lang, block.code.text, this.#o.copy)];
     }
+    if (isHeavy(block.raw)) {
+      return [plain(document, block.raw)];
+    }
     let nodes: DocumentFragment;
     try {
       nodes = this.#clean.prose(this.#marked.parse(block.raw, { async: false }));
     } catch {
-      nodes = document.createDocumentFragment(); // nested deeper than anybody can read: as it is
-      nodes.append(block.raw);
+      return [plain(document, block.raw)]; // nested deeper than anybody can read
     }
     for (const pre of nodes.querySelectorAll("pre")) {
       const code = pre.querySelector("code") ?? pre;
@@ -63,6 +65,15 @@ export class ProseEngine {
       }
     }
   }
+}
+
+/** Text as it is, with its lines. */
+function plain(document: Document, text: string): HTMLElement {
+  const p = document.createElement("p");
+  for (const [i, line] of text.trim().split("\n").entries()) {
+    p.append(...(i > 0 ? [document.createElement("br")] : []), line);
+  }
+  return p;
 }
 
 interface Pen {
