@@ -23,8 +23,6 @@ const paths: Record<string, ComponentChildren> = {
   file: <path d="M4 2.5h5l3 3v8H4zM9 2.5v3h3" />,
 };
 
-export type IconName = keyof typeof paths & string;
-
 export function Icon({ name, class: more = "" }: { name: string; class?: string }) {
   return (
     <svg class={`i ${more}`.trimEnd()} viewBox="0 0 16 16" aria-hidden="true">

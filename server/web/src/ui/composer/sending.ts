@@ -28,6 +28,7 @@ interface Try {
   /** server instant before it, and log position: what is newer may be this text */
   since: string;
   seq: number;
+  tried: boolean;
 }
 
 export interface Sending {
@@ -82,7 +83,7 @@ export function useSending(session: string, cleared: () => void): Sending {
     phase: phase.value,
     send: (text, target) => {
       const { app, now } = page;
-      const t: Try = { text, target, key: crypto.randomUUID(), since: new Date(now.value).toISOString(), seq: shownUpto(app.value) };
+      const t: Try = { text, target, key: crypto.randomUUID(), since: new Date(now.value).toISOString(), seq: shownUpto(app.value), tried: false };
       last.current = t;
       void attempt(t);
     },
@@ -101,19 +102,18 @@ export function useSending(session: string, cleared: () => void): Sending {
 }
 
 /** A queued text has no key: before it is sent again, inbox and log are read. */
-const tried = new WeakSet<Try>();
 async function deliver({ act }: Page, session: string, t: Try): ReturnType<Page["act"]["queue"]> {
   if (t.target.to === "start") {
     const outcome = await act.start(session, t.text, t.key);
     return outcome.ok ? { ok: true, value: undefined } : outcome;
   }
-  if (tried.has(t)) {
+  if (t.tried) {
     const there = await act.arrived(session, t.text, t.since);
     if (!there.ok || there.value) {
       return there.ok ? { ok: true, value: undefined } : there;
     }
   }
-  tried.add(t);
+  t.tried = true;
   return act.queue(t.target.run, t.target.queue, t.text);
 }
 
