@@ -2,6 +2,7 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Entry, SessionRow } from "../src/state/types.ts";
 import { spans, stripped } from "../src/ui/ansi.ts";
 import { indented, readArguments, subject } from "../src/ui/calls/arguments.ts";
 import { cutLines } from "../src/ui/calls/cut.ts";
@@ -9,9 +10,12 @@ import { readTable } from "../src/ui/calls/table.ts";
 import { parseDiff } from "../src/ui/diff.ts";
 import { visible } from "../src/ui/escape.ts";
 import { age, cost, count, duration, position, size, tokens } from "../src/ui/format.ts";
+import { summed } from "../src/ui/header.tsx";
 import { commandOf } from "../src/ui/keyboard.ts";
 import { parseRoute, routePath, toSession } from "../src/ui/route.ts";
+import { footWords } from "../src/ui/timeline/notes.tsx";
 import { favicon, tabTitle } from "../src/ui/title.ts";
+import { refusal, sessionLook } from "../src/ui/words.ts";
 
 test("numbers have a thin space", () => {
   assert.equal(count(4117), "4\u202f117");
@@ -139,4 +143,36 @@ test("single letters are no commands in a field, for an input method, or switche
   for (const key of ["a", "d", " ", "Enter"]) {
     assert.equal(commandOf({ ...press, key }), null, "no key of the page decides anything");
   }
+});
+
+test("a foot counts what is known and says what is not", () => {
+  const foot = { steps: 3, duration: 252_000, startedAt: "", endedAt: "", inputTokens: 18_432, outputTokens: 2_104, partial: false, cost: 0.031, attempt: null, userEntry: "", lastEntry: "", text: "" };
+  assert.equal(footWords(foot), "3 steps · 4 min 12 s · 18.4k in, 2.1k out · $0.031");
+  assert.equal(footWords({ ...foot, steps: 1, cost: null, partial: true }), "1 step · 4 min 12 s · at least 18.4k in, 2.1k out · cost not reported");
+  assert.equal(footWords({ ...foot, inputTokens: null, outputTokens: null, cost: null }), "3 steps · 4 min 12 s · cost not reported");
+});
+
+test("a sum of costs is told only where every provider told one", () => {
+  const used = (cost?: number): Entry => ({ usage: { input_tokens: 10, output_tokens: null, ...(cost === undefined ? {} : { cost }) } }) as Entry;
+  assert.deepEqual(summed([used(0.5), used(0.25)]), { input: 20, output: 0, cost: 0.75 });
+  assert.equal(summed([used(0.5), used()])?.cost, null);
+  assert.equal(summed([{ usage: null } as Entry]), null);
+});
+
+test("a refusal says what is so and what still works", () => {
+  const said = (code: string, message = "") => refusal({ ok: false, code, status: 400, message });
+  assert.equal(said("config_error", "no model"), "The agent cannot start: no model");
+  assert.equal(said("persist_error", "disk full"), "The server cannot write: disk full. Reading still works.");
+  assert.equal(said("rate_limited"), "Too many tries from this address. Wait a minute.");
+  assert.equal(said("weather", "it rains"), "It rains.");
+  assert.equal(said("weather"), "The server refused: weather");
+});
+
+test("a session that is not heard of is not called running", () => {
+  const row = { id: "s", title: "", status: "running", pending: [], pending_count: 0 } as unknown as SessionRow;
+  assert.equal(sessionLook(row, [], true, false).chip, "Running");
+  assert.deepEqual(sessionLook(row, [], false, false).line, "Last known: running");
+  assert.equal(sessionLook(row, [], false, false).glyph, "off");
+  assert.equal(sessionLook({ ...row, status: "dreaming" }, [], true, false).line, "dreaming");
+  assert.equal(sessionLook({ ...row, status: "requires_action", pending_count: 2 }, [], true, false).line, "2 calls wait for approval");
 });
