@@ -2,7 +2,7 @@
 // streams is laid over it, so a delta costs no more than the text it adds. An item that did
 // not change stays the same object.
 
-import { Field, ItemType, Kind, SessionStatus, type Entry } from "../protocol.gen.ts";
+import { Field, ItemType, Kind, SessionStatus, Source, type Entry } from "../protocol.gen.ts";
 import { callOf, outputAfter } from "./entries.ts";
 import { footOf } from "./foot.ts";
 import { fold, group } from "./groups.ts";
@@ -79,8 +79,9 @@ function build(inputs: Inputs, before: readonly TimelineItem[]): Base {
   const children = childrenOf(inputs.entries);
   const upto = Math.max(-1, ...path.filter((e) => e.kind === Kind.Compaction).map((e) => (e.payload as { upto_seq: number }).upto_seq));
   const items: TimelineItem[] = [];
-  for (const run of runsOf(path)) {
-    items.push(...runItems(run, inputs, children, upto));
+  const runs = runsOf(path);
+  for (const [i, run] of runs.entries()) {
+    items.push(...runItems(run, inputs, children, upto, i === runs.length - 1));
   }
   return { inputs, items: keep(before, items) };
 }
@@ -99,7 +100,7 @@ function runsOf(path: readonly Entry[]): Entry[][] {
   return runs;
 }
 
-function runItems(entries: readonly Entry[], inputs: Inputs, children: Map<string, Entry[]>, upto: number): TimelineItem[] {
+function runItems(entries: readonly Entry[], inputs: Inputs, children: Map<string, Entry[]>, upto: number, newest: boolean): TimelineItem[] {
   const run = entries[0]?.run_id ?? "";
   const lastAnswer = entries.findLast((e) => isAnswer(e))?.seq ?? 0;
   const drawn: (TimelineItem | null)[] = [];
@@ -120,7 +121,9 @@ function runItems(entries: readonly Entry[], inputs: Inputs, children: Map<strin
     }
   }
   const items = fold(group(drawn));
-  const over = run !== "" && run !== inputs.over && inputs.over !== "?";
+  // Of a run that was answered anew only the text stands on the path: the newer one tells how it went.
+  const answered = newest || entries.some((e) => e.source.type !== Source.User);
+  const over = answered && run !== "" && run !== inputs.over && inputs.over !== "?";
   const last = entries[entries.length - 1];
   if (over && last) {
     items.push({
