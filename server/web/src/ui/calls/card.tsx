@@ -82,8 +82,8 @@ function isCommand(call: Call): boolean {
 
 /** What became of it, and how long it took where the log tells it. */
 export function Outcome({ call }: { call: Call }) {
-  const { glyph, words, tone, added, removed } = callOutcome(call);
-  const time = call.state === "running" ? <Running since={call.startedAt} /> : call.duration === null ? null : duration(call.duration);
+  const { glyph, words, tone, refused, added, removed } = callOutcome(call);
+  const time = call.state === "running" ? <Running since={call.startedAt} /> : call.duration === null || refused ? null : duration(call.duration);
   const plain = words === "" && added === undefined;
   return (
     <span class={`meta num ${tone}`.trimEnd()}>

@@ -9,6 +9,8 @@ export interface CallOutcome {
   glyph: Glyph | "";
   words: string;
   tone: "" | "bad" | "need-text" | "act";
+  /** it never ran, so it took no time */
+  refused?: true;
   /** of a diff */
   added?: number;
   removed?: number;
@@ -48,7 +50,7 @@ function failed(call: Call): CallOutcome {
   for (const { said, words, tone } of refusals) {
     const found = said.exec(text);
     if (found) {
-      return { glyph: "", words: words(found), tone };
+      return { glyph: "", words: words(found), tone, refused: true };
     }
   }
   return { glyph: "fail", words: call.display.summary || firstLine(text) || "Failed", tone: "bad" };
