@@ -5,7 +5,7 @@ import type { Entry } from "../protocol.gen.ts";
 import { Draft, initialSession, initialState, type OpenSession } from "./draft.ts";
 import { putEntry, rollLeaf } from "./entries.ts";
 import { applyFrame, fillHole, fromTheStart } from "./frames.ts";
-import { forget, putRow, readList } from "./rows.ts";
+import { forget, inboxFailed, putRow, readInbox, readList, readNews } from "./rows.ts";
 import { readApprovals } from "./standing.ts";
 import type { AppState, Input, PageRead, RunState } from "./types.ts";
 
@@ -43,45 +43,23 @@ function apply(d: Draft, input: Input): void {
       d.s.list = d.s.list === "ready" ? "ready" : "failed";
       return;
     case "approvals":
-      if (input.startedAt < d.s.approvalsReadAt) {
-        return;
-      }
-      d.s.approvalsReadAt = input.startedAt;
       return readApprovals(d, input.startedAt, input.approvals);
     case "session":
       return putRow(d, input.session, input.startedAt);
     case "session_absent":
       return forget(d, input.session);
-    case "news": {
-      const row = d.row(input.session);
-      if (row && row.last_seq === input.lastSeq) {
-        row.newsSeq = input.seq; // what stands behind it is bookkeeping
-      }
-      return;
-    }
+    case "news":
+      return readNews(d, input.session, input.lastSeq, input.seq);
     case "page":
       return page(d, input.page);
     case "page_loading":
       return pageState(d, input.session, input.before, "loading", "");
     case "page_failed":
       return pageState(d, input.session, input.before, "failed", input.problem);
-    case "inbox": {
-      const open = d.session(input.session);
-      if (open && open.s.inboxAt <= input.startedAt) {
-        open.s.inbox = input.items;
-        open.s.inboxLoad = "ready";
-        open.s.inboxAt = d.s.tick;
-        open.s.leaving = new Set();
-      }
-      return;
-    }
-    case "inbox_failed": {
-      const open = d.session(input.session);
-      if (open && open.s.inboxLoad !== "ready") {
-        open.s.inboxLoad = "failed";
-      }
-      return;
-    }
+    case "inbox":
+      return readInbox(d, input.session, input.startedAt, input.items);
+    case "inbox_failed":
+      return inboxFailed(d, input.session);
     case "frames":
       return fillHole(d, input.run, input.from, input.next, input.frames);
     case "frames_failed":

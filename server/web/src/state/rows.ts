@@ -57,6 +57,32 @@ function waiting(d: Draft, open: OpenSession, items: readonly InboxItem[]): void
   }
 }
 
+/** The inbox, read from a tick on: whatever waits no more is gone. */
+export function readInbox(d: Draft, session: string, startedAt: number, items: readonly InboxItem[]): void {
+  const open = d.session(session);
+  if (open && open.s.inboxAt <= startedAt) {
+    open.s.inbox = items;
+    open.s.inboxLoad = "ready";
+    open.s.inboxAt = d.s.tick;
+    open.s.leaving = new Set();
+  }
+}
+
+export function inboxFailed(d: Draft, session: string): void {
+  const open = d.session(session);
+  if (open && open.s.inboxLoad !== "ready") {
+    open.s.inboxLoad = "failed";
+  }
+}
+
+/** The newest entry of a session whose log ended at lastSeq: what stands behind it is bookkeeping. */
+export function readNews(d: Draft, session: string, lastSeq: number, seq: number): void {
+  const row = d.row(session);
+  if (row && row.last_seq === lastSeq) {
+    row.newsSeq = seq;
+  }
+}
+
 type Patch = { [K in keyof Session]?: Session[K] | undefined };
 
 function patch(d: Draft, id: string, members: Patch): void {

@@ -36,6 +36,10 @@ export function sayStanding(d: Draft, session: string, seq: number, told: readon
 
 /** The approvals of all sessions, read from a tick on. */
 export function readApprovals(d: Draft, startedAt: number, approvals: readonly Approval[]): void {
+  if (startedAt < d.s.approvalsReadAt) {
+    return; // one that was started later has said more
+  }
+  d.s.approvalsReadAt = startedAt;
   const bySession = new Map<string, Approval[]>();
   for (const approval of approvals) {
     bySession.set(approval.session_id, [...(bySession.get(approval.session_id) ?? []), approval]);
