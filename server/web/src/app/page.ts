@@ -34,7 +34,8 @@ export function createPage(window: Window & typeof globalThis): Page {
   listenToBrowser(window, client.connection, store, local);
   effect(() => {
     const at = router.route.value;
-    const open = at.at === "session" ? at.session : "";
+    const signedIn = client.shown.value.phase !== "signed_out"; // a tab may yet get its token from another
+    const open = signedIn && at.at === "session" ? at.session : "";
     if (open !== (store.now.open?.id ?? "")) {
       store.apply(open === "" ? { is: "close" } : { is: "open", session: open });
     }

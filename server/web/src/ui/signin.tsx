@@ -1,10 +1,12 @@
 // Signing in: one token, kept by open tabs only.
 
 import { useSignal } from "@preact/signals";
-import { useId } from "preact/hooks";
+import { useEffect, useId } from "preact/hooks";
 import { Brandmark } from "./icons.tsx";
 import { usePage } from "./page.ts";
 import { connectionReason, refusal } from "./words.ts";
+
+const siblings = 250; // ms in which another tab may hand its token on: no form until then
 
 export function SignIn() {
   const { act, connection } = usePage();
@@ -12,6 +14,11 @@ export function SignIn() {
   const refused = useSignal<string | null>(null);
   const busy = useSignal(false);
   const id = useId();
+  const asked = useSignal(false);
+  useEffect(() => {
+    const timer = setTimeout(() => (asked.value = true), siblings);
+    return () => clearTimeout(timer);
+  }, []);
   const why = refused.value ?? connectionReason(connection.value);
 
   const submit = async (event: Event): Promise<void> => {
@@ -29,6 +36,9 @@ export function SignIn() {
       refused.value = outcome.status === 401 || outcome.code === "signed_out" ? "This token is not known to the server." : refusal(outcome);
     }
   };
+  if (!asked.value && why === "") {
+    return <main class="main" id="main" />;
+  }
   return (
     <main class="main" id="main">
       <form class="center narrow" onSubmit={(e) => void submit(e)}>
