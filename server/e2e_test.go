@@ -337,7 +337,7 @@ func TestAPathThatNamesNothingIsNotRedirectedToOneThatDoes(t *testing.T) {
 	s := newPlace(t, "").serve()
 	asItIs := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	for _, path := range []string{
-		"/agents/../ws", "/agents/./ws", "/agents//ws", "//agents/main/ws", "/x/../agents/main/ws", "/agents/main/ws/", "/", "/nowhere",
+		"/agents/../ws", "/agents/./ws", "/agents//ws", "//agents/main/ws", "/x/../agents/main/ws", "/agents/main/ws/", "/index.html", "/s/", "/nowhere",
 	} {
 		resp, err := asItIs.Get("http://" + s.listen + path)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"hitchpost/server/rest"
 	"hitchpost/server/runwire"
 	"hitchpost/server/sessions"
+	"hitchpost/server/web"
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
@@ -122,14 +123,14 @@ func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listen
 		return errors.Join(err, s.host.Drain(0))
 	}
 	defer s.host.Watch(s.changed)()
-	web := &http.Server{
-		Handler:           s.routes(),
+	front := &http.Server{
+		Handler:           s.routes(gate),
 		ReadHeaderTimeout: headerTimeout,
 		IdleTimeout:       idleTimeout,
 		ErrorLog:          slog.NewLogLogger(s.o.Log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- listen(web, listener, s.o.Config) }()
+	go func() { ended <- listen(front, listener, s.o.Config) }()
 	s.o.Log.Info("serving", "address", listener.Addr().String(), "database", s.o.Config.Database)
 	if s.o.Ready != nil {
 		s.o.Ready(s.o.Config.URL())
@@ -137,21 +138,21 @@ func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listen
 	for {
 		select {
 		case <-ctx.Done():
-			return s.drain(web, ended)
+			return s.drain(front, ended)
 		case err := <-ended:
-			return errors.Join(err, s.drain(web, nil))
+			return errors.Join(err, s.drain(front, nil))
 		case next := <-s.o.Reloads:
 			s.reload(next)
 		}
 	}
 }
 
-func listen(web *http.Server, listener net.Listener, cfg *config.Config) error {
+func listen(front *http.Server, listener net.Listener, cfg *config.Config) error {
 	var err error
 	if cfg.TLSCert != "" {
-		err = web.ServeTLS(listener, cfg.TLSCert, cfg.TLSKey)
+		err = front.ServeTLS(listener, cfg.TLSCert, cfg.TLSKey)
 	} else {
-		err = web.Serve(listener)
+		err = front.Serve(listener)
 	}
 	if errors.Is(err, http.ErrServerClosed) {
 		return nil
@@ -207,13 +208,14 @@ func (s *server) changed(c turn.Change) {
 	s.closing.Go(func() { s.hands.Forget(c.Session) })
 }
 
-func (s *server) routes() http.Handler {
+func (s *server) routes(gate *auth.Gate) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/agents/", s.sockets)
 	mux.Handle("/ws", s.wire)
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", s.health.Ready)
 	mux.HandleFunc("GET /metrics", s.health.Metrics)
+	mux.Handle("/", web.Handler(gate.Check))
 	return asWritten(s.rest, mux)
 }
 
@@ -250,7 +252,7 @@ func (s *server) reload(next Reload) {
 
 // drain takes no frame and begins no turn any more, tells the clients, lets running
 // steps end within the grace, and cuts the rest, which stays resumable.
-func (s *server) drain(web *http.Server, ended <-chan error) error {
+func (s *server) drain(front *http.Server, ended <-chan error) error {
 	s.o.Log.Info("shutting down")
 	ctx, done := context.WithTimeout(context.Background(), farewellTime)
 	defer done()
@@ -258,8 +260,8 @@ func (s *server) drain(web *http.Server, ended <-chan error) error {
 	wire := make(chan error, 1)
 	go func() { wire <- s.wire.Shutdown(ctx) }()
 	err := errors.Join(s.group.Shutdown(ctx), <-wire)
-	if late := web.Shutdown(ctx); late != nil { // answers under way; who takes none is cut
-		err = errors.Join(err, web.Close())
+	if late := front.Shutdown(ctx); late != nil { // answers under way; who takes none is cut
+		err = errors.Join(err, front.Close())
 	}
 	if ended != nil {
 		err = errors.Join(err, <-ended)
