@@ -19,6 +19,8 @@ func rounds(n int) int {
 	return n
 }
 
+const lanes = 50 // sessions, so that no history grows long
+
 // contest is one run that a cancel and something else race for, as its session's owner
 // drives it over two connections.
 type contest struct {
@@ -33,6 +35,7 @@ type contest struct {
 //
 // guarantee 2
 func TestExactlyOneTerminalFrameComesOfEachRunWhoeverRacesForItsEnd(t *testing.T) {
+	t.Parallel()
 	w := newWorld(t, settings{})
 	eye := w.join("secret-all")
 	c := &contest{world: w, hand: w.join("secret-all"), rival: w.join("secret-all"), sessions: map[string]string{}}
@@ -45,7 +48,7 @@ func TestExactlyOneTerminalFrameComesOfEachRunWhoeverRacesForItsEnd(t *testing.T
 		}
 		return []string{"z"}
 	}
-	for i := range 10 {
+	for i := range lanes {
 		w.create(fmt.Sprint("s", i), "me")
 	}
 	var all sync.WaitGroup
@@ -71,7 +74,7 @@ func TestExactlyOneTerminalFrameComesOfEachRunWhoeverRacesForItsEnd(t *testing.T
 // race starts a run, lets a cancel and its rival go at once, and waits for the end.
 func (c *contest) race(round int) {
 	c.t.Helper()
-	session := fmt.Sprint("s", round%10)
+	session := fmt.Sprint("s", round%lanes)
 	parks, mode := round%2 == 0, protocol.Mode([]string{"", "graceful"}[round/2%2])
 	run := c.hand.start(session, map[bool]string{true: "park", false: "pause"}[parks])
 	c.runs = append(c.runs, run)

@@ -230,8 +230,8 @@ func (w *world) do(session string, fn func(ctx context.Context, a *turn.Agent) e
 type script struct {
 	replies chan []string
 	answer  func(model.Request) []string // nil: the list
-	reached chan struct{} // a wait was reached
-	resume  chan struct{} // and may end
+	reached chan struct{}                // a wait was reached
+	resume  chan struct{}                // and may end
 }
 
 // Chunks that are no text: a wait for the test's word, calls of tools.
