@@ -171,7 +171,7 @@ type narrow struct{ net.Listener }
 func (n narrow) Accept() (net.Conn, error) {
 	c, err := n.Listener.Accept()
 	if err == nil {
-		err = c.(*net.TCPConn).SetWriteBuffer(256 << 10) // less than two packets of a loopback waits for each delayed ACK
+		err = c.(*net.TCPConn).SetWriteBuffer(128 << 10) // less than two packets of a loopback waits for each delayed ACK
 	}
 	return c, err
 }
