@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"hitchpost/server"
 	"hitchpost/server/config"
@@ -31,7 +32,7 @@ func TestADamagedSessionKeepsNoOtherFromStarting(t *testing.T) {
 	}
 	log := &output{}
 	cfg := config.ZeroConfig()
-	cfg.Database, cfg.Listen, cfg.Tools.Workspace = path, "127.0.0.1:0", []string{t.TempDir()}
+	cfg.Database, cfg.Listen, cfg.Tools.Workspace, cfg.Timeouts.Shutdown = path, "127.0.0.1:0", []string{t.TempDir()}, config.Duration(100*time.Millisecond)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	err = server.Run(ctx, server.Options{

@@ -31,6 +31,7 @@ type wireFrame struct {
 		Code      protocol.Code
 		Entry     json.RawMessage
 	}
+	line string
 }
 
 func (s *running) runWire(token string) *runWire {
@@ -60,6 +61,7 @@ func (w *runWire) read() (f wireFrame, err error) {
 	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
 	defer done()
 	_, text, err := w.ws.Read(ctx)
+	f.line = string(text)
 	if err == nil {
 		err = json.Unmarshal(text, &f)
 	}

@@ -2,6 +2,7 @@ package turn
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -9,9 +10,6 @@ import (
 	"strings"
 	"testing"
 )
-
-// plantedWithin is how many histories a planted bug may take to be found.
-const plantedWithin = "60"
 
 var foundBreach = regexp.MustCompile(`seed \d+: broken promise: .*`)
 
@@ -21,34 +19,38 @@ func TestTheSimulationFindsAPlantedBug(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("it builds the package three times")
 	}
-	for _, bug := range []struct{ name, file, right, wrong, promise string }{
+	for _, bug := range []struct {
+		name, file, right, wrong, promise string
+		within                            int // histories that it may take to be found
+	}{
 		{
-			name: "an ack before the commit", file: "agent.go",
+			name: "an ack before the commit", file: "agent.go", within: 5,
 			right:   "committed, w.err = a.log.Append(context.Background(), w.Batch)",
 			wrong:   "a.log.Submit(w.Batch, func([]store.Event, error) {})",
 			promise: "what was acknowledged is in the log",
 		},
 		{
-			name: "a verdict spent twice", file: "turn.go",
+			name: "a verdict spent twice", file: "turn.go", within: 60,
 			right:   "!c.denied() && c != decided",
 			wrong:   "c.verdict == nil && c != decided",
 			promise: "a verdict is spent once",
 		},
 		{
-			name: "a lost inbox row", file: "../store/statements.go",
+			name: "a lost inbox row", file: "../store/statements.go", within: 15,
 			right:   "UPDATE inbox SET wake = 0 WHERE",
 			wrong:   "DELETE FROM inbox WHERE",
 			promise: "what was acknowledged is in the log",
 		},
 	} {
 		t.Run(bug.name, func(t *testing.T) {
+			t.Parallel()
 			out, err := exec.Command("go", "test", "-overlay", plant(t, bug.file, bug.right, bug.wrong),
-				"-run", "TestNoHistoryBreaksAPromise", ".", "-sim.seeds="+plantedWithin).CombinedOutput()
+				"-run", "TestNoHistoryBreaksAPromise", ".", fmt.Sprint("-sim.seeds=", bug.within)).CombinedOutput()
 			found := foundBreach.FindAllString(string(out), -1)
 			if err == nil || len(found) == 0 {
-				t.Fatalf("%s seeds did not find it: %v\n%s", plantedWithin, err, out)
+				t.Fatalf("%d seeds did not find it: %v\n%s", bug.within, err, out)
 			}
-			t.Logf("%d of %s seeds find it; the first: %s", len(found), plantedWithin, found[0])
+			t.Logf("%d of %d seeds find it; the first: %s", len(found), bug.within, found[0])
 			if !strings.Contains(strings.Join(found, "\n"), bug.promise) {
 				t.Errorf("no seed tells %q:\n%s", bug.promise, strings.Join(found, "\n"))
 			}

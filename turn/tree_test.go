@@ -26,6 +26,7 @@ type grove struct {
 
 // TestAnyLifeOfATreeIsWhatItsLogSays: whatever is run, branched, compacted, forked and
 // restarted in whatever order, the state read from the log is the one that was lived with,
+// the digest that is stored is the one that folding the log gives,
 // the history is that of a walk by parent ids, every request is whole, and no checkpoint
 // stands between a call and its result. Guarantees 3, 5, 12, 20 and 21.
 func TestAnyLifeOfATreeIsWhatItsLogSays(t *testing.T) {
@@ -236,6 +237,11 @@ func (g *grove) check() {
 	if diff := cmp.Diff(&lived, read, cmp.AllowUnexported(state{}, openTurn{}, step{}, call{}),
 		cmpopts.IgnoreFields(store.Input{}, "QueuedAt"), cmpopts.EquateEmpty()); diff != "" {
 		g.r.Fatalf("the state (-lived +read):\n%s", diff)
+	}
+	if x, err := g.store.Session(ctx, g.agent.id); err != nil {
+		g.r.Fatal(err)
+	} else if x.Digest != nil { // else it is folded by whoever asks
+		g.checkDigest(x.ID)
 	}
 
 	tree := byParents(log)

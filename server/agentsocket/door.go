@@ -29,19 +29,11 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			"its id "+sessions.IDRule, http.StatusNotFound)
 		return
 	}
-	if r.Method != http.MethodGet {
-		w.Header().Set("Allow", http.MethodGet)
-		http.Error(w, "an agent's socket is opened with GET", http.StatusMethodNotAllowed)
-		return
-	}
 	if err := s.Gate.Check(r); err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	if !strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Upgrade"), ",")), "websocket") {
-		w.Header().Set("Upgrade", "websocket")
-		w.Header().Set("Connection", "Upgrade")
-		http.Error(w, "this is a WebSocket: connect with an upgrade, and a token in Authorization: Bearer", http.StatusUpgradeRequired)
+	if !wsconn.Asked(w, r, "connect with an upgrade, and a token in Authorization: Bearer") {
 		return
 	}
 	leave, ok := s.Group.Enter()

@@ -43,21 +43,11 @@ func (c *call) decide(approve bool) error {
 	if err != nil {
 		return err
 	}
-	id := c.r.PathValue("call")
-	session, run, err := c.server.book.Standing(c.ctx, c.token, id, in.RunID)
-	if err != nil {
-		return err
-	}
-	a, release, err := c.hold(session)
-	if err != nil {
-		return err
-	}
-	defer release()
-	v := turn.Verdict{RunID: run, CallID: id, Approve: approve, By: c.token.Name}
+	v := turn.Verdict{RunID: in.RunID, CallID: c.r.PathValue("call"), Approve: approve}
 	if !approve && in.Reason != "" {
 		v.Reason = &in.Reason
 	}
-	if err := a.Decide(c.lasting(), v); err != nil {
+	if err := c.server.book.Decide(c.lasting(), c.token, v); err != nil {
 		return err
 	}
 	return c.done(http.StatusAccepted)

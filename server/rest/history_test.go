@@ -62,31 +62,63 @@ func TestAnElementOfTheHistoryIsTheEntryOfItsFrameByteForByte(t *testing.T) {
 	}
 }
 
+// walk reads a history backwards in pages of a size; meanwhile is called before each page.
+func (w *world) walk(session string, size int, meanwhile func()) (walked []string) {
+	w.t.Helper()
+	path := fmt.Sprintf("/sessions/%s/messages?limit=%d", session, size)
+	for {
+		meanwhile()
+		from := path
+		if len(walked) > 0 {
+			from += "&before_id=" + idOf(w.t, walked[0])
+		}
+		page := elements(w.t, w.ask(http.StatusOK, "GET", from, ""))
+		walked = append(page, walked...)
+		if len(page) < size {
+			return walked
+		}
+	}
+}
+
+// Every size up to one that takes all of it: first while runs end and begin between the
+// pages, then while one streams.
+//
 // guarantee 5
 func TestPagesOfEverySizeGiveEachEntryOnceAlsoWhileARunAppends(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	for i := range 4 {
-		w.outcome("s", fmt.Sprint("question ", i), "answer").want(t, http.StatusOK)
-	}
-	before := elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages", ""))
-	for size := 1; size <= len(before)+1; size++ {
-		w.model.answers("x", pause, "y")
-		run := w.run("s", "meanwhile")
-		<-w.model.reached
-		page := elements(t, w.ask(http.StatusOK, "GET", fmt.Sprintf("/sessions/s/messages?limit=%d", size), ""))
-		all := elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages", ""))
-		w.model.resume <- struct{}{} // the run appends while the pages are read
-		walked := page
-		for len(page) == size {
-			page = elements(t, w.ask(http.StatusOK, "GET", fmt.Sprintf("/sessions/s/messages?limit=%d&before_id=%s", size, idOf(t, walked[0])), ""))
-			walked = append(slices.Clone(page), walked...)
-		}
+	whole := func() []string { return elements(t, w.ask(http.StatusOK, "GET", "/sessions/s/messages", "")) }
+	check := func(size int, walked, all []string) {
 		if !slices.Equal(walked, all) {
 			t.Fatalf("pages of %d give\n%s\nwant\n%s", size, strings.Join(walked, "\n"), strings.Join(all, "\n"))
 		}
-		w.stream(run, 0).rest()
 	}
+	const growing = 12
+	for size := 1; size <= growing; size++ {
+		pages, before := 0, len(whole())
+		walked := w.walk("s", size, func() {
+			if pages++; pages%3 == 2 {
+				w.outcome("s", "meanwhile", "so it is").want(t, http.StatusOK)
+			}
+		})
+		if len(walked) < before {
+			t.Fatalf("pages of %d give %d entries of %d", size, len(walked), before)
+		}
+		check(size, walked, whole()[:len(walked)])
+		w.outcome("s", fmt.Sprint("question ", size), "answer").want(t, http.StatusOK)
+	}
+	w.model.answers(slices.Repeat([]string{"x", pause}, 10_000)...)
+	run := w.run("s", "and on")
+	<-w.model.reached
+	all := whole()
+	for size := growing + 1; size <= len(all)+1; size++ {
+		check(size, w.walk("s", size, func() {
+			w.model.resume <- struct{}{}
+			<-w.model.reached
+		}), all)
+	}
+	w.ask(http.StatusAccepted, "POST", "/runs/"+run+"/cancel", "")
+	w.stream(run, 0).rest()
 }
 
 func TestABadPageIsRefused(t *testing.T) {

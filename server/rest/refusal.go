@@ -58,6 +58,7 @@ var statuses = []struct {
 }{
 	{sessions.ErrNoRun, http.StatusNotFound},
 	{sessions.ErrNoCall, http.StatusNotFound},
+	{sessions.ErrEnded, http.StatusNotFound},
 	{sessions.ErrAmbiguous, http.StatusConflict},
 	{turn.ErrNotRunning, http.StatusNotFound},
 	{turn.ErrStaleCall, http.StatusNotFound},

@@ -115,31 +115,14 @@ func getRun(c *call) error {
 	return c.answer(http.StatusOK, now)
 }
 
-// runAgent holds the agent of the run that the path names.
-func (c *call) runAgent() (a *turn.Agent, release func(), err error) {
-	x, _, err := c.server.book.Run(c.ctx, c.token, c.r.PathValue("run"))
-	if err != nil {
-		return nil, nil, err
-	}
-	return c.hold(x.ID)
-}
-
 func cancelRun(c *call) error {
-	mode := turn.Abort
-	switch m := protocol.Mode(c.query("mode")); m {
-	case "", protocol.ModeAbort:
-	case protocol.ModeGraceful:
-		mode = turn.Graceful
+	mode := protocol.Mode(c.query("mode"))
+	switch mode {
+	case "", protocol.ModeAbort, protocol.ModeGraceful:
 	default:
-		return invalid("mode is %.40q; it must be %s or %s", m, protocol.ModeAbort, protocol.ModeGraceful)
+		return invalid("mode is %.40q; it must be %s or %s", mode, protocol.ModeAbort, protocol.ModeGraceful)
 	}
-	a, release, err := c.runAgent()
-	if err != nil {
-		return err
-	}
-	defer release()
-	err = a.StopRun(c.lasting(), c.r.PathValue("run"), turn.Stop{Mode: mode, Resumable: true})
-	if err != nil && !errors.Is(err, turn.ErrNotRunning) { // it has ended, which is what was asked for
+	if err := c.server.book.Cancel(c.lasting(), c.token, c.r.PathValue("run"), mode); err != nil {
 		return err
 	}
 	return c.done(http.StatusAccepted)
@@ -158,16 +141,7 @@ func injectRun(c *call) error {
 	if strings.TrimSpace(in.Input) == "" {
 		return invalid("input is blank")
 	}
-	a, release, err := c.runAgent()
-	if err != nil {
-		return err
-	}
-	defer release()
-	err = a.InjectInto(c.lasting(), c.r.PathValue("run"), turn.Inject{Text: in.Input, Queue: string(in.Queue)})
-	if errors.Is(err, turn.ErrNotRunning) {
-		return refuse(http.StatusNotFound, "the run %.140q has ended; start another one", c.r.PathValue("run"))
-	}
-	if err != nil {
+	if err := c.server.book.Inject(c.lasting(), c.token, c.r.PathValue("run"), in.Queue, in.Input); err != nil {
 		return err
 	}
 	return c.done(http.StatusAccepted)

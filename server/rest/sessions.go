@@ -77,12 +77,7 @@ func (c *call) agent() (a *turn.Agent, release func(), err error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	return c.hold(x.ID)
-}
-
-func (c *call) hold(session string) (a *turn.Agent, release func(), err error) {
-	a, err = c.server.Host.Open(c.ctx, session)
-	if err != nil {
+	if a, err = c.server.Host.Open(c.ctx, x.ID); err != nil {
 		return nil, nil, err
 	}
 	return a, a.Release, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -29,7 +30,8 @@ const patience = 20 * time.Second
 type settings struct {
 	agents    int
 	heartbeat time.Duration
-	inbox     int // texts
+	inbox     int  // texts
+	narrow    bool // small socket buffers, so that a reader can be behind
 }
 
 // world is a server over real HTTP and a real file, with a scripted model.
@@ -117,8 +119,23 @@ func (w *world) start() {
 		Store: w.store, Host: w.host, Keys: w.keys, Gate: gate, Failures: failures, Slots: follow.NewSlots(4),
 		Heartbeat: or(w.set.heartbeat, time.Hour), Log: quiet,
 	})
-	w.http = httptest.NewServer(recorder(w.server))
+	w.http = httptest.NewUnstartedServer(recorder(w.server))
+	if w.set.narrow {
+		w.http.Listener = narrow{w.http.Listener}
+	}
+	w.http.Start()
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
+}
+
+// narrow gives what it accepts a small buffer to write to.
+type narrow struct{ net.Listener }
+
+func (n narrow) Accept() (net.Conn, error) {
+	c, err := n.Listener.Accept()
+	if err == nil {
+		err = c.(*net.TCPConn).SetWriteBuffer(128 << 10) // less than two packets of a loopback waits for each delayed ACK
+	}
+	return c, err
 }
 
 func (w *world) stop() {

@@ -22,7 +22,7 @@ func TestClientsThatComeAndGoEndWithWhatTheLogSays(t *testing.T) {
 	first := w.join("secret-all")
 	run := first.start("a", "hi")
 	var clients sync.WaitGroup
-	seen := make([]map[int64]string, 12)
+	seen := make([]map[int64]string, fewer(12, 4))
 	for i := range seen {
 		seen[i] = map[int64]string{}
 		clients.Go(func() { w.wander(run, seen[i]) })

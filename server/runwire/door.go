@@ -3,7 +3,6 @@ package runwire
 import (
 	"net/http"
 	"net/netip"
-	"strings"
 	"time"
 
 	"hitchpost/server/protocol"
@@ -16,19 +15,11 @@ const authTimeout = 10 * time.Second
 // ServeHTTP takes GET /ws. Until the upgrade it answers in HTTP, and only about the
 // request; the token comes in the first frame.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.Method != http.MethodGet {
-		w.Header().Set("Allow", http.MethodGet)
-		http.Error(w, "the run wire is opened with GET", http.StatusMethodNotAllowed)
-		return
-	}
 	if err := s.Gate.Check(r); err != nil {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	if !strings.Contains(strings.ToLower(strings.Join(r.Header.Values("Upgrade"), ",")), "websocket") {
-		w.Header().Set("Upgrade", "websocket")
-		w.Header().Set("Connection", "Upgrade")
-		http.Error(w, `this is a WebSocket: connect with an upgrade, then send {"type":"auth","token":"…"}`, http.StatusUpgradeRequired)
+	if !wsconn.Asked(w, r, `connect with an upgrade, then send {"type":"auth","token":"…"}`) {
 		return
 	}
 	from := s.Failures.Address(r)

@@ -73,7 +73,7 @@ func TestAClientThatReadsNothingIsToldEachHoleAndFetchesIt(t *testing.T) {
 	go func() { seen <- quick.until(ended(r.id)) }()
 	var got []received
 	for range 2 {
-		r.stream(2000, 400)
+		r.stream(500, 6000)
 		lag()
 		newest := r.tip()
 		got = append(got, slow.until(func(f received) bool { return f.Seq == newest })...)
@@ -83,7 +83,8 @@ func TestAClientThatReadsNothingIsToldEachHoleAndFetchesIt(t *testing.T) {
 	got = append(got, slow.until(ended(r.id))...)
 	all := reference(t, r.log, r.id, 0)
 	gaps := judge(t, got, all)
-	if len(gaps) != 2 || len(got) > 1500 {
+	t.Logf("%d of %d frames came", len(got), len(all))
+	if len(gaps) != 2 || len(got) > 600 {
 		t.Errorf("%d gaps in %d frames, want 2 in few", len(gaps), len(got))
 	}
 	if others := <-seen; lines(others) != text(all) {
@@ -108,7 +109,7 @@ func TestRunStartedAndTheTerminalFrameAreNeverDropped(t *testing.T) {
 	w.create("b", "me")
 	p := w.join("secret-all")
 	p.until(func(f received) bool { return f.Seq == blocker.tip() })
-	blocker.stream(2000, 1000) // fills every buffer
+	blocker.stream(200, 10_000) // fills every buffer
 	w.model.replies <- slices.Repeat([]string{strings.Repeat("x", 2000)}, 300)
 	var run string
 	w.do("b", func(ctx context.Context, a *turn.Agent) (err error) {
@@ -153,7 +154,7 @@ func TestABurstThatIsReadWithinASecondMakesNoGap(t *testing.T) {
 func TestAReplayIsNeverCutHoweverSlowTheClient(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, settings{narrow: true, queue: 5})
-	r := w.lay(3000, 1000, "a")[0]
+	r := w.lay(300, 10_000, "a")[0]
 	p := w.join("secret-all")
 	r.stream(100, 10)
 	lag()

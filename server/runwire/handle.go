@@ -9,7 +9,6 @@ import (
 	"hitchpost/server/project"
 	"hitchpost/server/protocol"
 	"hitchpost/server/sessions"
-	"hitchpost/store"
 	"hitchpost/turn"
 )
 
@@ -38,17 +37,17 @@ func (c *conn) handle(f frame) error {
 	case protocol.RunSubscribe:
 		return c.subscribe(ctx, f)
 	case protocol.RunCancel:
-		return c.cancelRun(ctx, f)
+		return c.server.Book.Cancel(ctx, c.token, f.RunID, f.Mode)
 	case protocol.RunInject:
 		return c.inject(ctx, f)
 	case protocol.ToolApprove:
-		return c.decide(ctx, f.RunID, turn.Verdict{CallID: f.ToolCallID, Approve: true})
+		return c.server.Book.Decide(ctx, c.token, turn.Verdict{CallID: f.ToolCallID, RunID: f.RunID, Approve: true})
 	case protocol.ToolReject:
-		v := turn.Verdict{CallID: f.ToolCallID}
+		v := turn.Verdict{CallID: f.ToolCallID, RunID: f.RunID}
 		if f.Reason != "" {
 			v.Reason = &f.Reason
 		}
-		return c.decide(ctx, f.RunID, v)
+		return c.server.Book.Decide(ctx, c.token, v)
 	}
 	return nil
 }
@@ -69,74 +68,18 @@ func (c *conn) createRun(ctx context.Context, f protocol.RunCreate) error {
 	if err != nil {
 		return err
 	}
-	return c.with(ctx, x.ID, sessions.ErrAbsent, func(a *turn.Agent) error {
+	return c.server.Book.With(ctx, x.ID, sessions.ErrAbsent, func(a *turn.Agent) error {
 		_, err := a.StartRun(ctx, turn.NewRun{Input: f.Input, Agent: f.Agent})
 		return err
 	})
 }
 
-func (c *conn) cancelRun(ctx context.Context, f protocol.RunCancel) error {
-	x, run, err := c.server.Book.Run(ctx, c.token, f.RunID)
-	if err != nil || run.End != "" {
-		return err // an ended run: silence
-	}
-	stop := turn.Stop{Mode: turn.Abort, Resumable: true}
-	if f.Mode == protocol.ModeGraceful {
-		stop.Mode = turn.Graceful
-	}
-	err = c.with(ctx, x.ID, sessions.ErrNoRun, func(a *turn.Agent) error { return a.StopRun(ctx, run.ID, stop) })
-	if errors.Is(err, turn.ErrNotRunning) { // it has ended meanwhile
-		return nil
-	}
-	return err
-}
-
 func (c *conn) inject(ctx context.Context, f protocol.RunInject) error {
-	x, run, err := c.server.Book.Run(ctx, c.token, f.RunID)
-	if err != nil {
-		return err
-	}
-	ended := refuse(protocol.CodeRunNotFound, "run %s has ended; create another with run.create", run.ID)
-	if run.End != "" {
-		return ended
-	}
-	err = c.with(ctx, x.ID, sessions.ErrNoRun, func(a *turn.Agent) error {
-		return a.InjectInto(ctx, run.ID, turn.Inject{Text: f.Input, Queue: string(f.Queue)})
-	})
-	var invalid *turn.InvalidError
-	switch {
-	case errors.Is(err, turn.ErrNotRunning):
-		return ended
-	case errors.As(err, &invalid):
+	err := c.server.Book.Inject(ctx, c.token, f.RunID, f.Queue, f.Input)
+	if invalid := (*turn.InvalidError)(nil); errors.As(err, &invalid) {
 		return refuse(protocol.CodeBadFrame, "%s", invalid.Message)
 	}
 	return err
-}
-
-func (c *conn) decide(ctx context.Context, runID string, v turn.Verdict) error {
-	session, run, err := c.server.Book.Standing(ctx, c.token, v.CallID, runID)
-	if err != nil {
-		return err
-	}
-	v.RunID, v.By = run, c.token.Name
-	return c.with(ctx, session, sessions.ErrNoCall, func(a *turn.Agent) error { return a.Decide(ctx, v) })
-}
-
-// with does something with the agent of a session that the token reaches. absent is the
-// answer if it was deleted a moment ago.
-func (c *conn) with(ctx context.Context, session string, absent error, do func(*turn.Agent) error) error {
-	a, err := c.server.Host.Open(ctx, session)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDeleted) {
-		return absent
-	}
-	if err != nil {
-		return err
-	}
-	defer a.Release()
-	if err := do(a); !errors.Is(err, turn.ErrForeign) { // it is being deleted
-		return err
-	}
-	return absent
 }
 
 // codeOf maps what a frame was refused with, to what the client is told. internal is
@@ -150,7 +93,7 @@ func codeOf(err error) (code protocol.Code, internal bool) {
 		return own.code, false
 	case errors.Is(err, sessions.ErrAbsent):
 		return protocol.CodeSessionNotFound, false
-	case errors.Is(err, sessions.ErrNoRun), errors.Is(err, project.ErrNoRun):
+	case errors.Is(err, sessions.ErrNoRun), errors.Is(err, sessions.ErrEnded), errors.Is(err, project.ErrNoRun):
 		return protocol.CodeRunNotFound, false
 	case errors.Is(err, sessions.ErrNoCall), errors.Is(err, sessions.ErrAmbiguous),
 		errors.Is(err, turn.ErrStaleCall), errors.Is(err, turn.ErrUnsupported):

@@ -205,7 +205,7 @@ func TestASlowClientIsToldTheNewestOfASession(t *testing.T) {
 	p := w.join("secret-all")
 	p.until(func(f received) bool { return f.Seq == blocker.tip() })
 	p.say(protocol.RunSubscribe{RunID: blocker.id})
-	blocker.stream(3000, 1000)
+	blocker.stream(300, 10_000)
 	for i := range 200 {
 		w.do("a", func(ctx context.Context, a *turn.Agent) error {
 			return a.Rename(ctx, fmt.Sprintf("%03d %s", i, strings.Repeat("x", 60)))

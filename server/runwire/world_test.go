@@ -171,7 +171,7 @@ type narrow struct{ net.Listener }
 func (n narrow) Accept() (net.Conn, error) {
 	c, err := n.Listener.Accept()
 	if err == nil {
-		err = c.(*net.TCPConn).SetWriteBuffer(32 << 10)
+		err = c.(*net.TCPConn).SetWriteBuffer(128 << 10) // less than two packets of a loopback waits for each delayed ACK
 	}
 	return c, err
 }
@@ -225,12 +225,13 @@ func (w *world) do(session string, fn func(ctx context.Context, a *turn.Agent) e
 	}
 }
 
-// script is a model that answers a list, one entry a request. Each entry's chunks
-// are sent, with a wait for the test's word before the ones that say so.
+// script is a model that answers a list, one entry a request, or as answer says. Each
+// entry's chunks are sent, with a wait for the test's word before the ones that say so.
 type script struct {
 	replies chan []string
-	reached chan struct{} // a wait was reached
-	resume  chan struct{} // and may end
+	answer  func(model.Request) []string // nil: the list
+	reached chan struct{}                // a wait was reached
+	resume  chan struct{}                // and may end
 }
 
 // Chunks that are no text: a wait for the test's word, calls of tools.
@@ -243,11 +244,14 @@ const (
 )
 
 func newScript() *script {
-	return &script{make(chan []string, 1000), make(chan struct{}, 1000), make(chan struct{})}
+	return &script{replies: make(chan []string, 1000), reached: make(chan struct{}, 1000), resume: make(chan struct{})}
 }
 
-func (s *script) Stream(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
+func (s *script) Stream(ctx context.Context, req model.Request, emit func(model.Delta)) (model.Reply, error) {
 	chunks := []string{"ok"}
+	if s.answer != nil {
+		chunks = s.answer(req)
+	}
 	select {
 	case chunks = <-s.replies:
 	default:

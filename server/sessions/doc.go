@@ -1,5 +1,6 @@
 // Package sessions is what people see of sessions, over REST and on the run wire: the
-// session object, the runs and the standing approvals of those that a token reaches.
+// session object, the runs and the standing approvals of those that a token reaches, and
+// what can be done with a run that is found by its id.
 //
 // Guarantees:
 //
@@ -12,4 +13,7 @@
 //  3. Pinned sessions come first, then those with the newest activity.
 //  4. A turn that a fork copied is no run of the fork: a run id names one run.
 //  5. Reading creates nothing and holds no agent in memory.
+//  6. A cancel, a text and a verdict have the same effect and the same refusals whichever
+//     wire brings them. A run that has ended is cancelled without a word, and without its
+//     session being loaded.
 package sessions

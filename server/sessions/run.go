@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"hitchpost/server/auth"
@@ -27,7 +26,6 @@ var (
 
 // Run finds a run by its id in the sessions that the token reaches: ErrNoRun.
 func (b *Book) Run(ctx context.Context, t *auth.Token, id string) (store.Session, project.Run, error) {
-	missing := fmt.Errorf("%w: %.140q", ErrNoRun, id)
 	holders, err := b.Store.SessionsWith(ctx, id)
 	if err != nil {
 		return store.Session{}, project.Run{}, err
@@ -49,7 +47,7 @@ func (b *Book) Run(ctx context.Context, t *auth.Token, id string) (store.Session
 		}
 		return x, run, nil
 	}
-	return store.Session{}, project.Run{}, missing
+	return store.Session{}, project.Run{}, noRun(id)
 }
 
 func (b *Book) find(ctx context.Context, session, id string) (project.Run, error) {
@@ -148,7 +146,7 @@ func (b *Book) Standing(ctx context.Context, t *auth.Token, call, run string) (s
 		}
 	}
 	if session == "" {
-		return "", "", fmt.Errorf("%w: %.140q", ErrNoCall, call)
+		return "", "", noCall(call)
 	}
 	return session, runID, nil
 }

@@ -1,0 +1,5 @@
+//go:build race
+
+package runwire
+
+const raceDetector = true
