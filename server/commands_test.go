@@ -141,6 +141,17 @@ func TestExportAndImportMoveSessions(t *testing.T) {
 	if _, errs, code := to.run("import", file); code != 0 {
 		t.Fatalf("import: %d %s", code, errs)
 	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	odd := filepath.Join(t.TempDir(), "odd.jsonl") // an id that no path could name
+	if err := os.WriteFile(odd, []byte(strings.ReplaceAll(string(text), `"session_id":"`, `"session_id":"no/`)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, errs, code := to.run("import", odd); code != 1 || !strings.Contains(errs, "line 1") || !strings.Contains(errs, `"no/`) {
+		t.Errorf("import of an odd id: %d\n%s", code, errs)
+	}
 	if _, errs, code := to.run("import", file); code != 1 || !strings.Contains(errs, "exists already") {
 		t.Errorf("import of what is there: %d %s", code, errs)
 	}

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
@@ -189,6 +190,25 @@ func TestADrainLeavesARunningTurnResumableAndExitsWith0(t *testing.T) {
 	}
 	if n := strings.Count(types(p.log("main")), string(event.TurnStartType)); n != 1 {
 		t.Errorf("%d turn/start, want 1", n)
+	}
+}
+
+// TestAClientThatReadsNothingKeepsNoDrainFromExitingWith0: what waits for it is cut off,
+// which is its own doing; a service manager would take another code for a crash.
+func TestAClientThatReadsNothingKeepsNoDrainFromExitingWith0(t *testing.T) {
+	p := newPlace(t, "[timeouts]\nshutdown = \"100ms\"")
+	s := p.serve()
+	s.runWire(secret)
+	body := `{"input":"` + strings.Repeat("x", 900_000) + `"}`
+	for i := range 16 { // more than the system keeps for a client; this one reads nothing
+		id := fmt.Sprint("s", i)
+		s.ask(secret, "POST", "/api/v1/sessions", `{"id":"`+id+`"}`)
+		if status, answer := s.ask(secret, "POST", "/api/v1/sessions/"+id+"/runs", body); status != http.StatusCreated {
+			t.Fatal(status, answer)
+		}
+	}
+	if code := s.term(); code != 0 {
+		t.Errorf("exit code %d\n%s", code, s.log)
 	}
 }
 

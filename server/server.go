@@ -259,14 +259,19 @@ func (s *server) drain(front *http.Server, ended <-chan error) error {
 	s.rest.Drain()
 	wire := make(chan error, 1)
 	go func() { wire <- s.wire.Shutdown(ctx) }()
-	err := errors.Join(s.group.Shutdown(ctx), <-wire)
+	cut := errors.Join(s.group.Shutdown(ctx), <-wire)
+	var err error
 	if late := front.Shutdown(ctx); late != nil { // answers under way; who takes none is cut
-		err = errors.Join(err, front.Close())
+		cut, err = late, front.Close()
+	}
+	if cut != nil { // their doing, and no failure of the server
+		s.o.Log.Info("clients that took no farewell were cut off")
 	}
 	if ended != nil {
 		err = errors.Join(err, <-ended)
 	}
 	s.rest.Wait()
-	s.closing.Wait()
-	return errors.Join(err, s.host.Drain(s.o.Config.Timeouts.Shutdown.Std()))
+	err = errors.Join(err, s.host.Drain(s.o.Config.Timeouts.Shutdown.Std()))
+	s.closing.Wait() // behind the drain, which waits for deletions too
+	return err
 }

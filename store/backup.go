@@ -74,6 +74,9 @@ func openOutside(ctx context.Context, path string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !exists(path) {
+		return nil, fmt.Errorf("%s: %w; is it the configuration's database, and of this folder?", path, os.ErrNotExist)
+	}
 	if fresh {
 		return nil, fmt.Errorf("%s: %w: there is nothing in it", path, ErrForeign)
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -188,5 +189,23 @@ func TestAnImportIsWrittenToAnotherOwnerIfAsked(t *testing.T) {
 	}
 	if x, err := to.Session(ctx, "s1"); err != nil || x.Owner != "bob" {
 		t.Errorf("%+v %v", x, err)
+	}
+}
+
+// A log that is not there is not called damaged: the folder or the configuration is wrong.
+func TestExportBackupAndVerifyOfNoFileSaySo(t *testing.T) {
+	ctx := context.Background()
+	none := filepath.Join(t.TempDir(), "none.db")
+	for name, err := range map[string]error{
+		"export": ExportFile(ctx, none, io.Discard),
+		"backup": Backup(ctx, none, none+".copy"),
+		"verify": func() error { _, err := Verify(ctx, none); return err }(),
+	} {
+		if !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrForeign) {
+			t.Errorf("%s = %v, want that there is no file", name, err)
+		}
+	}
+	if found, _ := filepath.Glob(filepath.Join(filepath.Dir(none), "*")); len(found) != 0 {
+		t.Errorf("looking has made %v", found)
 	}
 }

@@ -109,3 +109,37 @@ func TestACommitThatFailsFailsEveryCallerOfTheGroup(t *testing.T) {
 		t.Errorf("%d failed after the disk recovered", got)
 	}
 }
+
+// guarantee 5: an append fails for those behind it too, and whichever of them somebody
+// waits for, it says what the trouble was.
+func TestAnAppendBehindOneThatFailedNamesItsTrouble(t *testing.T) {
+	broken := errors.New("no space left")
+	failing := false
+	s := open(t, Options{fault: func(stage string) error {
+		if failing && stage == "commit" {
+			return broken
+		}
+		return nil
+	}})
+	l := session(t, s, "s1")
+	append := func(from int64) error {
+		_, err := l.Append(context.Background(), Batch{From: from, Events: []NewEvent{chunk("x")}})
+		return err
+	}
+	failing = true
+	if err := append(1); !errors.Is(err, broken) {
+		t.Fatalf("append = %v", err)
+	}
+	failing = false
+	for from := range int64(2) {
+		if err := append(2 + from); !errors.Is(err, broken) || !errors.Is(err, ErrConflict) {
+			t.Errorf("the append behind it = %v, want a conflict and its cause", err)
+		}
+	}
+	if err := append(1); err != nil {
+		t.Fatal(err)
+	}
+	if err := append(3); !errors.Is(err, ErrConflict) || errors.Is(err, broken) {
+		t.Errorf("misplaced, and nothing has failed since = %v", err)
+	}
+}

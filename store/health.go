@@ -16,7 +16,7 @@ type Stats struct {
 // health is what the writer tells of itself.
 type health struct {
 	commits, appends, events, failures atomic.Uint64
-	fault                              atomic.Pointer[error] // of the newest transaction; nil: it was committed
+	fault                              atomic.Pointer[error] // of the newest transaction that failed; nil: one with a probe was committed since
 }
 
 // Stats returns the counts of now.
@@ -25,9 +25,10 @@ func (s *Store) Stats() Stats {
 	return Stats{Commits: h.commits.Load(), Appends: h.appends.Load(), Events: h.events.Load(), Failures: h.failures.Load()}
 }
 
-// Writable tells why the file cannot be written, nil if it can. As long as the newest
-// transaction was committed it takes the next one for good; else it tries one that
-// changes nothing, so that it hears of the recovery when nobody else writes.
+// Writable tells why the file cannot be written, nil if it can. As long as no transaction
+// has failed it takes the next one for good; else it tries one that changes nothing
+// anybody reads and is as large as an ordinary append: on a full disk there is often
+// room for a page or two, which is no recovery.
 func (s *Store) Writable(ctx context.Context) error {
 	fault := s.health.fault.Load()
 	if fault == nil {
@@ -57,11 +58,13 @@ func (h *health) note(group []*request, fault error) {
 		if r.err == nil {
 			kept++
 			h.events.Add(uint64(len(r.records)))
+			if r.probe {
+				h.fault.Store(nil)
+			}
 		}
 	}
 	if kept > 0 { // else nothing was written
 		h.commits.Add(1)
 		h.appends.Add(uint64(kept))
-		h.fault.Store(nil)
 	}
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 )
@@ -55,4 +56,35 @@ func TestARefusedBatchDoesNotMakeTheStoreUnwritable(t *testing.T) {
 	if err := s.Writable(context.Background()); err != nil || s.Stats().Failures != 0 {
 		t.Errorf("%v, %+v", err, s.Stats())
 	}
+}
+
+// What failed was larger than a byte or two, so that these still fit proves nothing.
+func TestAFullDiskIsFullAlsoWhenSomethingSmallStillFits(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, Options{})
+	l := session(t, s, "s1")
+	var pages int
+	if err := s.writer.conn.QueryRowContext(ctx, "PRAGMA page_count").Scan(&pages); err != nil {
+		t.Fatal(err)
+	}
+	pragma(t, s, fmt.Sprintf("max_page_count = %d", pages+1))
+	if _, err := l.Append(ctx, Batch{From: next(l), Events: []NewEvent{chunk(strings.Repeat("x", 100_000))}}); err == nil {
+		t.Fatal("a full disk took an append")
+	}
+	for range 2 {
+		if err := s.Writable(ctx); err == nil || !strings.Contains(err.Error(), "full") {
+			t.Errorf("a disk that is full: %v", err)
+		}
+		add(t, l, chunk("small"))
+	}
+	pragma(t, s, "max_page_count = 1000000")
+	for range 2 {
+		if err := s.Writable(ctx); err != nil {
+			t.Errorf("there is room again: %v", err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	intact(t, s.path)
 }

@@ -15,6 +15,7 @@ import (
 type ImportOptions struct {
 	Owner    string                // whose the sessions become; "" = as the export says
 	Streamed func(typ string) bool // tells the types of streamed pieces; nil = there are none
+	CheckID  func(id string) error // refuses an id that no session may have here; nil = whatever can be stored may
 }
 
 // Imported is what an import brought in.
@@ -115,6 +116,11 @@ func (im *importing) begin(ctx context.Context, line []byte) error {
 	}
 	if err := checkSessionID(h.Session); err != nil {
 		return err
+	}
+	if im.options.CheckID != nil {
+		if err := im.options.CheckID(h.Session); err != nil {
+			return fmt.Errorf("%w: %w", ErrInvalid, err)
+		}
 	}
 	if h.Inbox < 0 || h.Seen < 0 || h.Events < 0 {
 		return fmt.Errorf("%w: the header of session %q counts less than no lines", ErrInvalid, h.Session)

@@ -28,6 +28,8 @@ type Log struct {
 	head    string     // of its envelopes; likewise
 	owner   string     // in the search's index; likewise
 
+	lost error // the writer's: of the newest append that failed, if none was committed since
+
 	submit sync.Mutex // held from stamping a batch to queueing it: at and queue have one order
 	lastAt time.Time  // guarded by submit
 

@@ -50,7 +50,7 @@ func (x *statements) all() map[*statement]string {
 		&x.dropTitleDoc: "DELETE FROM search WHERE rowid = (SELECT doc FROM texts WHERE session = ? AND seq = -1)",
 		&x.dropTitle:    "DELETE FROM texts WHERE session = ? AND seq = -1",
 
-		&x.probe: "UPDATE meta SET value = value WHERE name = 'log_id'",
+		&x.probe: "INSERT OR REPLACE INTO meta VALUES('room', hex(zeroblob(32768)))", // 64 KiB
 	}
 }
 

@@ -85,12 +85,18 @@ func (w *writer) commitGroup(group []*request) {
 		}
 		if failed != nil { // without it the others may well succeed
 			failed.err = err
+			if failed.log != nil {
+				failed.log.lost = err
+			}
 			continue
 		}
 		w.store.health.note(group, err)
 		for _, r := range group {
 			if r.err == nil {
 				r.err = err
+				if r.log != nil {
+					r.log.lost = err
+				}
 			}
 		}
 		break
@@ -171,6 +177,9 @@ func (w *writer) misplaced(r *request) error {
 	}
 	if r.log.deleted() || w.gone[r.log.key] {
 		return ErrDeleted
+	}
+	if r.from > at.tip+1 && r.log.lost != nil { // then that is why
+		return fmt.Errorf("%w: the append before it failed: %w", ErrConflict, r.log.lost)
 	}
 	if r.from != at.tip+1 {
 		return fmt.Errorf("%w: it was to begin at seq %d, the log goes on at %d", ErrConflict, r.from, at.tip+1)
@@ -270,7 +279,11 @@ func (w *writer) publish(group []*request) {
 				moved = append(moved, l)
 			}
 		}
-		if r.err != nil || r.log == nil || len(r.records) == 0 {
+		if r.err != nil || r.log == nil {
+			continue
+		}
+		r.log.lost = nil
+		if len(r.records) == 0 {
 			continue
 		}
 		if r.log.publish(r.records) && !slices.Contains(moved, r.log) {

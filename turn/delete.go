@@ -8,9 +8,9 @@ import (
 // Delete ends a session for good. From the moment it begins every other command for the
 // session is refused with ErrForeign; an open turn is aborted, its tools killed, before
 // anything is deleted. Sessions of its subagents are sessions of their own and stay.
-// store.ErrNotFound, store.ErrDeleted; ErrForeign while another Delete is at it. One
-// that fails leaves the session as it was, less the turn that was open. A context that
-// ends stops the waiting, not the deletion.
+// store.ErrNotFound, store.ErrDeleted; ErrForeign while another Delete is at it; an
+// *AppendError. One that fails leaves the session as it was, less the turn that was
+// open. A context that ends stops the waiting, not the deletion.
 func (h *Host) Delete(ctx context.Context, id string) error {
 	session, err := h.store.Session(ctx, id)
 	if err != nil {
@@ -42,7 +42,7 @@ func (a *Agent) delete() error {
 	a.await(a.forget)
 	if err := a.host.store.Delete(context.Background(), a.id); err != nil {
 		a.closed.Store(false) // what it knew is read again
-		return err
+		return unwritten(err)
 	}
 	a.await(func() { a.host.tell(Change{Session: a.id, Owner: a.owner, Deleted: true}) })
 	return nil

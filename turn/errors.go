@@ -1,8 +1,11 @@
 package turn
 
 import (
+	"context"
 	"errors"
 	"fmt"
+
+	"hitchpost/store"
 )
 
 // What a command can be refused with. The wires map these to their codes.
@@ -31,3 +34,16 @@ type AppendError struct{ Err error }
 
 func (e *AppendError) Error() string { return fmt.Sprintf("the log could not be written: %v", e.Err) }
 func (e *AppendError) Unwrap() error { return e.Err }
+
+// unwritten makes an *AppendError of what the store could not do, and leaves alone what it
+// refuses to do.
+func unwritten(err error) error {
+	for _, refusal := range []error{
+		store.ErrNotFound, store.ErrExists, store.ErrDeleted, store.ErrInvalid, store.ErrClosed, context.Canceled,
+	} {
+		if errors.Is(err, refusal) {
+			return err
+		}
+	}
+	return &AppendError{err}
+}

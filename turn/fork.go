@@ -25,7 +25,8 @@ const errForked = "the session was forked before this call had a result; it was 
 // there. session/forked follows, and in one append with it the end of a turn that was cut,
 // so that a fork runs nothing which its source began. The source may run meanwhile.
 // id "" mints one. store.ErrNotFound and store.ErrDeleted are the source's;
-// store.ErrExists, store.ErrDeleted and store.ErrInvalid the new id's; ErrNoEntry.
+// store.ErrExists, store.ErrDeleted and store.ErrInvalid the new id's; ErrNoEntry; an
+// *AppendError.
 func (h *Host) Fork(ctx context.Context, source string, at ForkPoint, id string) (store.Session, error) {
 	parent, err := h.store.Session(ctx, source)
 	if err != nil {
@@ -61,7 +62,7 @@ func (h *Host) Fork(ctx context.Context, source string, at ForkPoint, id string)
 	}
 	defer h.expect(id)()
 	if err := h.store.Copy(ctx, x, source, n, end.events, digest); err != nil {
-		return store.Session{}, fmt.Errorf("fork: %w", err)
+		return store.Session{}, unwritten(fmt.Errorf("fork: %w", err))
 	}
 	h.tell(Change{Session: id, Owner: x.Owner, Created: true})
 	return h.store.Session(ctx, id)

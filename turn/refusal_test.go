@@ -7,6 +7,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"hitchpost/store"
 )
 
 // onDisk opens the world's file again, over a disk that the test can make fail.
@@ -91,4 +93,28 @@ func TestATextThatWaitsBeginsItsTurnInTheAppendThatEndsTheLast(t *testing.T) {
 	w.play(`open g
 		idle
 		status resumable`)
+}
+
+// TestAForkAndADeletionThatCannotBeWrittenSaySo as every other command does.
+func TestAForkAndADeletionThatCannotBeWrittenSaySo(t *testing.T) {
+	w := newWorld(t)
+	d := w.onDisk()
+	ctx := context.Background()
+	d.fail(0, 1000)
+	for name, command := range map[string]func() error{
+		"fork":   func() error { _, err := w.host.Fork(ctx, "s1", ForkPoint{}, "copy"); return err },
+		"delete": func() error { return w.host.Delete(ctx, "s1") },
+	} {
+		var failed *AppendError
+		if err := command(); !errors.As(err, &failed) {
+			t.Errorf("%s on a file that cannot be written = %v, want an *AppendError", name, err)
+		}
+	}
+	d.fail(0, 0)
+	if _, err := w.host.Fork(ctx, "s1", ForkPoint{}, "s1"); !errors.Is(err, store.ErrExists) || errors.As(err, new(*AppendError)) {
+		t.Errorf("a fork to an id that is taken = %v, want ErrExists alone", err)
+	}
+	if err := w.host.Delete(ctx, "s1"); err != nil {
+		t.Errorf("delete once the file takes it: %v", err)
+	}
 }

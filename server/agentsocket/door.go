@@ -1,7 +1,6 @@
 package agentsocket
 
 import (
-	"errors"
 	"net/http"
 	"net/url"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"hitchpost/server/auth"
 	"hitchpost/server/sessions"
 	"hitchpost/server/wsconn"
-	"hitchpost/turn"
 )
 
 // The farewell frames that say nothing of their own.
@@ -76,7 +74,7 @@ func (s *Server) admit(r *http.Request, ws *wsconn.Conn, token *auth.Token, agen
 	c := &conn{server: s, ws: ws, agentID: agentID, token: token}
 	agent, err := s.Host.Hold(r.Context(), agentID, token.Owner)
 	if err != nil {
-		c.refuse(err)
+		ws.End(farewell(c.log(), err))
 		return
 	}
 	c.agent = agent
@@ -91,20 +89,11 @@ func (s *Server) admit(r *http.Request, ws *wsconn.Conn, token *auth.Token, agen
 	hello, err := c.hello(r.Context(), auth.Offers(r))
 	if err != nil {
 		c.giveBack()
-		c.refuse(err)
+		ws.End(farewell(c.log(), err))
 		return
 	}
 	s.take(c)
 	if !ws.Serve(c, hello) { // superseded, revoked or shut down before it began
 		c.giveBack()
 	}
-}
-
-// refuse ends a connection that gets no hello.
-func (c *conn) refuse(err error) {
-	if errors.Is(err, turn.ErrForeign) {
-		c.ws.End(wsconn.Unauthorized, unauthorized)
-		return
-	}
-	c.ws.End(farewell(c.log(), err))
 }

@@ -390,3 +390,21 @@ func TestADeletedSessionsConnectionIsDropped(t *testing.T) {
 	p.ended(CodeUnauthorized, websocket.StatusPolicyViolation)
 	other.alive()
 }
+
+// What a connection asks of a session that is gone is answered as Drop answers: which of
+// the two comes first is a race that no client sees.
+func TestAConnectionThatFindsItsSessionDeletedEndsAsUnauthorized(t *testing.T) {
+	w := newWorld(t, settings{})
+	for i, frame := range []string{
+		subscribeFrom(0), `{"type":"inject","text":"x"}`, `{"type":"cancel","reason":"x"}`,
+		`{"type":"approve","call_id":"c"}`, `{"type":"set_policy","patterns":[]}`,
+	} {
+		id := fmt.Sprintf("gone-%d", i)
+		p := w.join(id)
+		if err := w.host.Delete(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+		p.send(frame)
+		p.ended(CodeUnauthorized, websocket.StatusPolicyViolation)
+	}
+}

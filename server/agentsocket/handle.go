@@ -9,6 +9,7 @@ import (
 	"hitchpost/server/auth"
 	"hitchpost/server/follow"
 	"hitchpost/server/wsconn"
+	"hitchpost/store"
 	"hitchpost/turn"
 )
 
@@ -85,6 +86,8 @@ func farewell(log *slog.Logger, err error) (*wsconn.Cause, []byte) {
 		return wsconn.ShuttingDown, nil
 	case errors.Is(err, follow.ErrLagged):
 		return wsconn.Lagged, lagged
+	case errors.Is(err, turn.ErrForeign), errors.Is(err, store.ErrDeleted): // before Drop has come
+		return wsconn.Unauthorized, unauthorized
 	case errors.Is(err, turn.ErrTooManyAgents), errors.As(err, &failed):
 		log.Warn("connection ends", "err", err)
 		return wsconn.Internal, failure(CodeInternal, err.Error())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/schollz/progressbar/v3"
 
+	"hitchpost/server/sessions"
 	"hitchpost/store"
 	"hitchpost/turn/event"
 )
@@ -87,13 +88,21 @@ func (i *importCommand) Run(ctx context.Context, p *Program, c *commands) (err e
 	defer func() { err = errors.Join(err, st.Close()) }()
 	bar := p.progress(size, "import")
 	done, err := st.Import(ctx, io.TeeReader(from, bar), store.ImportOptions{
-		Owner: i.Owner, Streamed: func(typ string) bool { return event.Type(typ).Streamed() },
+		Owner: i.Owner, Streamed: func(typ string) bool { return event.Type(typ).Streamed() }, CheckID: checkID,
 	})
 	bar.Clear()
 	for _, id := range done.Sessions {
 		fmt.Fprintf(p.Stderr, "%s is in %s\n", id, cfg.Database)
 	}
 	return err
+}
+
+// checkID refuses a session that no address of the server could name.
+func checkID(id string) error {
+	if !sessions.ValidID(id) {
+		return fmt.Errorf("session id %.140q; an id is %s", id, sessions.IDRule)
+	}
+	return nil
 }
 
 // progress shows bytes on the terminal, and nothing where stderr is none. A size of -1 is unknown.

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
@@ -81,7 +82,7 @@ func (s *stream) serve(ctx context.Context) error {
 	for !s.over && s.err == nil && s.c.token.May(auth.Watch) {
 		events, err := s.tail.read(ctx)
 		if err != nil {
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && !errors.Is(err, store.ErrDeleted) { // a deletion drops its streams a moment later
 				s.c.server.Log.Error("stream ends", "run", s.run, "err", err)
 			}
 			break

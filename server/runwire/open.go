@@ -51,6 +51,7 @@ func (s *stream) open() {
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDeleted), errors.Is(err, project.ErrNoRun):
 		s.lose()
+	case err != nil && c.life.Err() != nil: // the connection has ended, and its reads with it
 	case err != nil:
 		s.broken(err)
 	case at.over:
