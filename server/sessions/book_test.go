@@ -27,6 +27,8 @@ type rig struct {
 	book *Book
 	me   *auth.Token
 
+	asksNobody bool // approvals are switched off at the next start
+
 	answer func(ctx context.Context, r model.Request) (model.Reply, error)
 }
 
@@ -80,7 +82,7 @@ func (r *rig) start() {
 		Agents:    map[string]turn.Definition{turn.DefaultAgent: {Policy: []string{"*"}, Models: map[string]string{turn.RoleMain: "p/m"}}},
 		Providers: map[string]model.Client{"p": r},
 		Tools:     func() *tool.Set { return tools }, MaxSteps: 5, MaxAgents: 100, InboxTexts: 10, InboxBytes: 1 << 20,
-		Approvals: true, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: slog.New(slog.DiscardHandler),
+		Approvals: !r.asksNobody, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: slog.New(slog.DiscardHandler),
 	})
 	if err := host.Start(context.Background()); err != nil {
 		r.t.Fatal(err)
@@ -272,6 +274,34 @@ func TestTheStatusIsTheFirstThatApplies(t *testing.T) {
 	if x.LastError == nil || x.LastError.Code != event.CodeModelRefusal || status(next) != protocol.RunStatusError {
 		t.Errorf("failed: %+v", x)
 	}
+}
+
+// Nobody can decide it: a session that says it waits for a person would wait for ever. On
+// the agent socket it is resumable, too.
+func TestACallThatStoodWhenApprovalsWereSwitchedOffWaitsForNobody(t *testing.T) {
+	r := newRig(t)
+	r.create("s", "me")
+	r.answer = asks
+	run := r.run("s")
+	r.until("s", protocol.StatusRequiresAction)
+	r.stop()
+	r.asksNobody = true
+	r.start()
+	x := r.until("s", protocol.StatusResumable)
+	if x.PendingCount != 0 || len(x.Pending) != 0 || x.LiveRunID != run {
+		t.Errorf("the session is %+v", x)
+	}
+	if list, err := r.book.Approvals(t.Context(), r.me); err != nil || len(list) != 0 {
+		t.Errorf("Approvals = %+v, %v", list, err)
+	}
+	if _, _, err := r.book.Standing(t.Context(), r.me, "c1", ""); !errors.Is(err, ErrNoCall) {
+		t.Errorf("Standing = %v", err)
+	}
+	r.answer = says("ok")
+	if again := r.run("s"); again != run {
+		t.Errorf("the run goes on as %s, it was %s", again, run)
+	}
+	r.until("s", protocol.StatusIdle)
 }
 
 // guarantee 4
