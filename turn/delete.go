@@ -10,8 +10,11 @@ import (
 // anything is deleted. Sessions of its subagents are sessions of their own and stay.
 // store.ErrNotFound, store.ErrDeleted; ErrForeign while another Delete is at it. One
 // that fails leaves the session as it was, less the turn that was open. A context that
-// ends stops the waiting, not the deletion.
+// ends stops the waiting, not the deletion. ErrDraining: it has not begun.
 func (h *Host) Delete(ctx context.Context, id string) error {
+	if h.isDraining() {
+		return ErrDraining
+	}
 	session, err := h.store.Session(ctx, id)
 	if err != nil {
 		return err

@@ -26,7 +26,7 @@ func (h *Host) Open(ctx context.Context, id string) (*Agent, error) {
 // CreateSession creates a session of x's owner and returns it as it is stored. An
 // empty id is minted; without a definition it is that of the id, else the default one; a
 // title is an event, as a rename is. store.ErrExists, store.ErrDeleted; an *InvalidError
-// names the member that makes no sense; an *AppendError.
+// names the member that makes no sense; ErrDraining; an *AppendError.
 func (h *Host) CreateSession(ctx context.Context, x store.Session) (store.Session, error) {
 	cfg := h.config()
 	if x.ID == "" {
