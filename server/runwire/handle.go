@@ -126,17 +126,14 @@ func (c *conn) decide(ctx context.Context, runID string, v turn.Verdict) error {
 // answer if it was deleted a moment ago.
 func (c *conn) with(ctx context.Context, session string, absent error, do func(*turn.Agent) error) error {
 	a, err := c.server.Host.Open(ctx, session)
-	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDeleted) {
+	if err == nil {
+		defer a.Release()
+		err = do(a)
+	}
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDeleted) || errors.Is(err, turn.ErrForeign) { // it is being deleted
 		return absent
 	}
-	if err != nil {
-		return err
-	}
-	defer a.Release()
-	if err := do(a); !errors.Is(err, turn.ErrForeign) { // it is being deleted
-		return err
-	}
-	return absent
+	return err
 }
 
 // codeOf maps what a frame was refused with, to what the client is told. internal is
