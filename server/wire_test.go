@@ -28,9 +28,14 @@ type wireFrame struct {
 	Payload struct {
 		RunID     string `json:"run_id"`
 		SessionID string `json:"session_id"`
+		EntryID   string `json:"entry_id"`
+		Delta     string
+		Status    protocol.SessionStatus
+		Pending   []protocol.PendingCall
 		Code      protocol.Code
 		Entry     json.RawMessage
 	}
+	raw string
 }
 
 func (s *running) runWire(token string) *runWire {
@@ -61,6 +66,7 @@ func (w *runWire) read() (f wireFrame, err error) {
 	defer done()
 	_, text, err := w.ws.Read(ctx)
 	if err == nil {
+		f.raw = string(text)
 		err = json.Unmarshal(text, &f)
 	}
 	return f, err
