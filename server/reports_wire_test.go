@@ -11,11 +11,9 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"hitchpost/server/protocol"
-	"hitchpost/turn/event"
 )
 
 // Faults that users of other systems have reported, tried over the run wire and REST.
@@ -197,179 +195,6 @@ func (s *running) runOf(session string) string {
 	return entries[len(entries)-1].RunID
 }
 
-// TestA10AnApprovalIsDecidedOverRESTAcrossKills: what lists and badges say is what the
-// log says at each step, and a verdict that was accepted is never asked for again.
-func TestA10AnApprovalIsDecidedOverRESTAcrossKills(t *testing.T) {
-	model := newStand(t, func(a *answer) {
-		if a.n == 0 {
-			a.send(call(0, "c1", "Bash", `{"command":"echo x >>effect-c1"}`), finish)
-			return
-		}
-		a.say("done")
-	})
-	p := reported(t, model, "")
-	s := p.serve()
-	s.post(http.StatusCreated, "/sessions", `{"id":"main"}`)
-	run := s.started("go")
-	stands := func(n int) {
-		t.Helper()
-		x := get[protocol.Session](s, "/sessions/main")
-		list := get[[]protocol.Approval](s, "/approvals")
-		if x.PendingCount != n || len(x.Pending) != n || len(list) != n || (x.Status == protocol.StatusRequiresAction) != (n > 0) {
-			t.Errorf("want %d standing: %+v, %+v", n, x, list)
-		}
-	}
-	p.until("the call is parked", func() bool { return p.count(event.ApprovalRequestedType) == 1 })
-	for range 2 {
-		s.kill()
-		s = p.serve()
-		stands(1)
-		all := s.runWire(secret).until(func(f wireFrame) bool { return f.Type == protocol.TypeRunInterrupted })
-		if last := all[len(all)-1].Payload; last.RunID != run || len(last.Pending) != 1 || last.Pending[0].ToolCallID != "c1" {
-			t.Errorf("after a restart a page hears %+v", last)
-		}
-	}
-	s.post(http.StatusAccepted, "/approvals/c1/approve", "")
-	s.kill()
-	s = p.serve()
-	stands(0)
-	if status, _ := s.ask(secret, "POST", "/api/v1/approvals/c1/reject", ""); status != http.StatusNotFound {
-		t.Errorf("a second verdict: %d", status)
-	}
-	if x := get[protocol.Run](s, "/runs/"+run); x.Status == protocol.RunStatusResumable {
-		s.post(http.StatusCreated, "/sessions/main/runs", `{"input":""}`)
-	}
-	if status := p.ended(1); status != "completed" {
-		t.Errorf("the run ended %s", status)
-	}
-	if n := p.effects("c1"); n > 1 {
-		t.Errorf("it ran %d times", n)
-	}
-	if n := p.count(event.ApprovalRequestedType) + p.count(event.TurnStartType) + len(p.results()); n != 3 {
-		t.Errorf("log: %s", types(p.log("main")))
-	}
-}
-
-// TestA14WhatWasAcceptedIntoAnyQueueIsReadOnceAlsoAfterAKill: over the run wire and REST by
-// turns; each queue in its own order.
-func TestA14WhatWasAcceptedIntoAnyQueueIsReadOnceAlsoAfterAKill(t *testing.T) {
-	model := newStand(t, func(a *answer) {
-		if a.last == "go" {
-			a.hold()
-			return
-		}
-		a.say("read")
-	})
-	p := reported(t, model, "")
-	s := p.serve()
-	s.post(http.StatusCreated, "/sessions", `{"id":"main"}`)
-	w := s.runWire(secret)
-	run := s.started("go")
-	p.until("the model is asked", func() bool { return len(model.asked()) == 1 })
-	queues := []protocol.Queue{protocol.QueueSteer, protocol.QueueNextTurn, protocol.QueueFollowUp}
-	for i := range 48 {
-		body := fmt.Sprintf(`"queue":%q,"input":"text-%d."`, queues[i%3], i)
-		if i%2 == 0 {
-			s.post(http.StatusAccepted, "/runs/"+run+"/inject", "{"+body+"}")
-			continue
-		}
-		w.send(fmt.Sprintf(`{"type":"run.inject","payload":{"run_id":%q,%s}}`, run, body))
-		w.send(`{"type":"nothing"}`) // its answer comes behind the text
-		w.until(func(f wireFrame) bool { return f.Payload.Code == protocol.CodeBadFrame })
-	}
-	s.kill()
-	s = p.serve()
-	if inbox := get[[]protocol.InboxItem](s, "/sessions/main/inbox"); len(inbox) != 48 || inbox[47].Text != "text-47." {
-		t.Fatalf("%d texts wait: %+v", len(inbox), inbox)
-	}
-	s.post(http.StatusCreated, "/sessions/main/runs", `{"input":""}`)
-	if status := p.ended(1); status != "completed" || p.count(event.TurnStartType) != 1 {
-		t.Errorf("the run ended %s: %s", status, types(p.log("main")))
-	}
-	heard := map[protocol.Queue][]int{}
-	asked := model.asked()
-	for _, m := range asked[len(asked)-1] {
-		for _, word := range strings.Fields(fmt.Sprint(m.Content)) {
-			var i int
-			if n, _ := fmt.Sscanf(word, "text-%d.", &i); n == 1 && m.Role == "user" {
-				heard[queues[i%3]] = append(heard[queues[i%3]], i)
-			}
-		}
-	}
-	for k, queue := range queues {
-		for n := range 16 {
-			if len(heard[queue]) != 16 || heard[queue][n] != 3*n+k {
-				t.Fatalf("of %s the model heard %v", queue, heard[queue])
-			}
-		}
-	}
-}
-
-// TestA16RunsFromEveryDoorAtOnceAreOneAfterTheOther: waking texts, REST, the run wire and
-// a compaction. What was accepted is said once, what was refused never.
-func TestA16RunsFromEveryDoorAtOnceAreOneAfterTheOther(t *testing.T) {
-	model := newStand(t, func(a *answer) { a.say("well") })
-	p := reported(t, model, "")
-	s := p.serve()
-	s.post(http.StatusCreated, "/sessions", `{"id":"main"}`)
-	w := s.runWire(secret)
-	agent := s.dial()
-	var accepted sync.Map
-	var doors sync.WaitGroup
-	for i := range 10 {
-		doors.Go(func() {
-			input := fmt.Sprintf("rest-%d.", i)
-			status, body := s.ask(secret, "POST", "/api/v1/sessions/main/runs", fmt.Sprintf(`{"input":%q}`, input))
-			if status != http.StatusCreated && status != http.StatusConflict {
-				t.Errorf("a run over REST: %d %s", status, body)
-			}
-			accepted.Store(input, status == http.StatusCreated)
-		})
-	}
-	doors.Go(func() {
-		if status, body := s.ask(secret, "POST", "/api/v1/sessions/main/compact", ""); status != http.StatusOK && status != http.StatusConflict {
-			t.Errorf("a compaction: %d %s", status, body)
-		}
-	})
-	for i := range 20 {
-		if _, err := agent.Inject(fmt.Sprintf("wake-%d.", i), true, ""); err != nil {
-			t.Fatal(err)
-		}
-		w.send(fmt.Sprintf(`{"type":"run.create","payload":{"session_id":"main","input":"wire-%d."}}`, i))
-	}
-	doors.Wait()
-	p.until("all is said and done", func() bool {
-		n := 0
-		for _, l := range p.log("main") {
-			n += strings.Count(l.raw, `"text":"wake-`)
-		}
-		return n == 20 && get[protocol.Session](s, "/sessions/main").Status == protocol.StatusIdle
-	})
-	open, said := false, map[string]int{}
-	for _, l := range p.log("main") {
-		switch l.Type {
-		case event.TurnStartType, event.TurnEndType:
-			if begins := l.Type == event.TurnStartType; begins == open {
-				t.Fatalf("seq %d: %s while a turn is open: %v", l.Seq, l.Type, open)
-			}
-			open = !open
-		case event.UserMessageType, event.ContextInjectedType:
-			said[l.Payload.Text]++
-		}
-	}
-	accepted.Range(func(input, taken any) bool {
-		if n := said[input.(string)]; n > 1 || (n == 1) != taken.(bool) {
-			t.Errorf("%s was accepted: %v, and said %d times", input, taken, n)
-		}
-		return true
-	})
-	for text, n := range said {
-		if n != 1 {
-			t.Errorf("%s was said %d times", text, n)
-		}
-	}
-}
-
 // TestA24TextIsTheSameBytesOnEveryWay: to the model and back, byte by byte, as deltas, as
 // entries, over REST, and in the next request.
 func TestA24TextIsTheSameBytesOnEveryWay(t *testing.T) {
@@ -415,6 +240,85 @@ func TestA24TextIsTheSameBytesOnEveryWay(t *testing.T) {
 	for _, m := range model.asked()[1] {
 		if m.Role != "system" && m.Content != hard {
 			t.Errorf("the model heard %q", m.Content)
+		}
+	}
+}
+
+// TestA27ATokenOpensWhatItListsEverywhereAndItsBytesAreNowhere: over the run wire and REST,
+// right and wrong, in headers, frames and addresses.
+func TestA27ATokenOpensWhatItListsEverywhereAndItsBytesAreNowhere(t *testing.T) {
+	const few, wrong = "few-secret-token-0123456789abcdef", "wrong-secret-token-0123456789abcdef"
+	p := newPlace(t, "[[tokens]]\nname = \"few\"\ntoken = \""+few+"\"\nagents = [\"few-*\"]\n")
+	s := p.serve()
+	for _, id := range []string{"main", "few-1"} {
+		s.post(http.StatusCreated, "/sessions", `{"id":"`+id+`"}`)
+	}
+	s.post(http.StatusOK, "/sessions/main/runs", `{"input":"hello"}`, "Prefer", "wait=30")
+	run := s.runOf("main")
+	never := strings.Repeat("0", 16)
+	for _, path := range []string{"/sessions/%s", "/sessions/%s/messages", "/sessions/%s/events", "/sessions/%s/inbox", "/sessions/%s/policy"} {
+		_, one := s.ask(few, "GET", fmt.Sprintf("/api/v1"+path, "main"), "")
+		status, other := s.ask(few, "GET", fmt.Sprintf("/api/v1"+path, "never"), "")
+		if status != http.StatusNotFound || strings.ReplaceAll(one, "main", "never") != other {
+			t.Errorf("%s: %s and %s", path, one, other)
+		}
+	}
+	for _, path := range []string{"/runs/%s", "/runs/%s/events"} {
+		_, one := s.ask(few, "GET", fmt.Sprintf("/api/v1"+path, run), "")
+		status, other := s.ask(few, "GET", fmt.Sprintf("/api/v1"+path, never), "")
+		if status != http.StatusNotFound || strings.ReplaceAll(one, run, never) != other {
+			t.Errorf("%s: %s and %s", path, one, other)
+		}
+	}
+	w := s.runWire(few)
+	refusal := func(frame string) string {
+		w.send(frame)
+		all := w.until(func(f wireFrame) bool { return f.Type == protocol.TypeRunError })
+		return all[len(all)-1].raw
+	}
+	for frame, ids := range map[string][2]string{
+		`{"type":"run.create","payload":{"session_id":"%s","input":"x"}}`:             {"main", "never"},
+		`{"type":"run.subscribe","payload":{"run_id":"%s"}}`:                          {run, never},
+		`{"type":"run.cancel","payload":{"run_id":"%s"}}`:                             {run, never},
+		`{"type":"run.inject","payload":{"run_id":"%s","queue":"steer","input":"x"}}`: {run, never},
+	} {
+		one, other := refusal(fmt.Sprintf(frame, ids[0])), refusal(fmt.Sprintf(frame, ids[1]))
+		if strings.ReplaceAll(one, ids[0], ids[1]) != other {
+			t.Errorf("%s: %s and %s", frame, one, other)
+		}
+	}
+	answers := ""
+	for _, ask := range [][2]string{{wrong, "/sessions"}, {"", "/sessions?token=" + few}, {few, "/runs/" + never}} {
+		_, body := s.ask(ask[0], "GET", "/api/v1"+ask[1], "")
+		answers += body
+	}
+	for _, origin := range []string{"https://evil.example", "null"} {
+		if status, _ := s.ask(secret, "GET", "/api/v1/sessions", "", "Origin", origin); status != http.StatusForbidden {
+			t.Errorf("a page of %s: %d", origin, status)
+		}
+	}
+	_, figures := s.ask("", "GET", "/metrics", "")
+	s.term()
+	found := map[string]string{"the answers": answers, "the figures": figures, "the server's log": s.log.String()}
+	files, err := os.ReadDir(p.dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range files {
+		if f.Name() == "hitchpost.toml" || f.IsDir() {
+			continue
+		}
+		body, err := os.ReadFile(filepath.Join(p.dir, f.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		found[f.Name()] = string(body)
+	}
+	for where, body := range found {
+		for _, token := range []string{secret, few, wrong} {
+			if strings.Contains(body, token) {
+				t.Errorf("%s hold the token %.8s…", where, token)
+			}
 		}
 	}
 }
