@@ -191,6 +191,34 @@ func TestWhatIsForeignUnlistedOrDeletedIsAbsent(t *testing.T) {
 	}
 }
 
+// A list is asked for while sessions go: it leaves them out, and shows the others.
+func TestAListIsWholeWhileSessionsAreDeleted(t *testing.T) {
+	r := newRig(t)
+	r.create("stays", "me")
+	for i := range 100 {
+		r.create(fmt.Sprint("goes-", i), "me")
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range 100 {
+			if err := r.book.Host.Delete(t.Context(), fmt.Sprint("goes-", i)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for left := 101; left > 1 && !t.Failed(); {
+		list, err := r.book.List(t.Context(), r.me)
+		if err != nil || len(list) == 0 || len(list) > left {
+			t.Errorf("List = %d sessions, there were %d, %v", len(list), left, err)
+		}
+		if _, err := r.book.Approvals(t.Context(), r.me); err != nil {
+			t.Errorf("Approvals = %v", err)
+		}
+		left = len(list)
+	}
+	wg.Wait()
+}
+
 // guarantee 2
 func TestARunThatEndsIsNeverShownAsResumable(t *testing.T) {
 	r := newRig(t)
