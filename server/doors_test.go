@@ -19,7 +19,7 @@ const neighbour = "neighbour-secret-token-0123456789"
 func ofRun(run string, all []wireFrame) (out []string) {
 	for _, f := range all {
 		if f.Payload.RunID == run {
-			out = append(out, f.line)
+			out = append(out, f.raw)
 		}
 	}
 	return out
@@ -61,7 +61,7 @@ func TestARunThatThreeDoorsMoveIsHeardOnceByItsOwnersConnectionsAndByNobodyElse(
 
 	first := one.until(func(f wireFrame) bool { return f.Type == protocol.TypeRunInterrupted })
 	one.send(fmt.Sprintf(`{"type":"tool.approve","payload":{"tool_call_id":"c1","run_id":%q}}`, run))
-	second := two.until(func(f wireFrame) bool { return strings.Contains(f.line, `"delta":"two"`) })
+	second := two.until(func(f wireFrame) bool { return strings.Contains(f.raw, `"delta":"two"`) })
 	if status, body := s.ask(secret, "POST", "/api/v1/runs/"+run+"/cancel", ""); status != http.StatusAccepted {
 		t.Fatalf("cancel: %d %s", status, body)
 	}

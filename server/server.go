@@ -25,6 +25,7 @@ import (
 	"hitchpost/store"
 	"hitchpost/turn"
 	"hitchpost/turn/event"
+	"hitchpost/turn/model"
 )
 
 // Options of Run.
@@ -64,7 +65,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, hands.Close()) }()
-	host.Reload(agents(cfg, hands, o.Log))
+	made := agents(cfg, hands, o.Log)
+	host.Reload(made)
 	listener, err := net.Listen("tcp", cfg.Listen)
 	if err != nil {
 		return fmt.Errorf("listen: %w; is another server there? (listen = %q)", err, cfg.Listen)
@@ -74,7 +76,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	o.Config = bound(cfg, listener)
-	s := &server{o: o, hands: hands, host: host, keys: auth.NewKeyring(o.Tokens)}
+	s := &server{o: o, hands: hands, host: host, models: made.Providers, keys: auth.NewKeyring(o.Tokens)}
 	if err := s.host.Start(ctx); err != nil {
 		return errors.Join(err, s.host.Drain(0)) // some turns may have begun
 	}
@@ -101,6 +103,7 @@ type server struct {
 	o        Options
 	hands    *hands
 	host     *turn.Host
+	models   map[string]model.Client // the host's providers
 	keys     *auth.Keyring
 	failures *auth.Failures // credentials that were wrong, on every wire
 	sockets  *agentsocket.Server
@@ -240,7 +243,10 @@ func asWritten(api *rest.Server, next http.Handler) http.Handler {
 // reload takes over a configuration that has been checked. Tokens go last, so that
 // a connection dropped for its token comes back to the new limits.
 func (s *server) reload(next Reload) {
-	s.host.Reload(agents(next.Config, s.hands, s.o.Log))
+	made := agents(next.Config, s.hands, s.o.Log)
+	s.host.Reload(made)
+	letGo(s.models)
+	s.models = made.Providers
 	s.sockets.SetLimits(limits(next.Config))
 	s.wire.SetLimits(wireLimits(next.Config))
 	if err := s.failures.SetProxies(next.Config.TrustedProxies); err != nil { // checked when it was read

@@ -28,10 +28,14 @@ type wireFrame struct {
 	Payload struct {
 		RunID     string `json:"run_id"`
 		SessionID string `json:"session_id"`
+		EntryID   string `json:"entry_id"`
+		Delta     string
+		Status    protocol.SessionStatus
+		Pending   []protocol.PendingCall
 		Code      protocol.Code
 		Entry     json.RawMessage
 	}
-	line string
+	raw string
 }
 
 func (s *running) runWire(token string) *runWire {
@@ -61,8 +65,8 @@ func (w *runWire) read() (f wireFrame, err error) {
 	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
 	defer done()
 	_, text, err := w.ws.Read(ctx)
-	f.line = string(text)
 	if err == nil {
+		f.raw = string(text)
 		err = json.Unmarshal(text, &f)
 	}
 	return f, err

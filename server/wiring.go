@@ -93,6 +93,16 @@ func providers(cfg *config.Config) map[string]model.Client {
 	return out
 }
 
+// letGo closes what providers keep open that others have taken the place of. A request
+// under way is not touched; its connection is closed when it is through.
+func letGo(replaced map[string]model.Client) {
+	for _, client := range replaced {
+		if idle, ok := client.(interface{ Close() }); ok { // the demo model has none
+			idle.Close()
+		}
+	}
+}
+
 func provider(p config.Provider, timeouts model.Timeouts) model.Client {
 	c := httpstream.Config{
 		BaseURL: p.BaseURL, APIKey: p.APIKey.Reveal(), Retries: p.Retries, MaxTokens: p.MaxTokens, Timeouts: timeouts,

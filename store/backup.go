@@ -41,7 +41,7 @@ func Backup(ctx context.Context, path, dest string) (err error) {
 	if err := rename(ctx, tmp); err != nil {
 		return err
 	}
-	report, err := Verify(ctx, tmp)
+	report, err := Verify(ctx, tmp, nil)
 	if err != nil {
 		return err
 	}

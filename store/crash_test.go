@@ -67,7 +67,7 @@ func TestNothingAcknowledgedIsLostByAKill(t *testing.T) {
 
 func intact(t testing.TB, path string) Report {
 	t.Helper()
-	r, err := Verify(context.Background(), path)
+	r, err := Verify(context.Background(), path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

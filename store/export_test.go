@@ -199,7 +199,7 @@ func TestExportBackupAndVerifyOfNoFileSaySo(t *testing.T) {
 	for name, err := range map[string]error{
 		"export": ExportFile(ctx, none, io.Discard),
 		"backup": Backup(ctx, none, none+".copy"),
-		"verify": func() error { _, err := Verify(ctx, none); return err }(),
+		"verify": func() error { _, err := Verify(ctx, none, nil); return err }(),
 	} {
 		if !errors.Is(err, os.ErrNotExist) || errors.Is(err, ErrForeign) {
 			t.Errorf("%s = %v, want that there is no file", name, err)

@@ -16,6 +16,7 @@ type ImportOptions struct {
 	Owner    string                // whose the sessions become; "" = as the export says
 	Streamed func(typ string) bool // tells the types of streamed pieces; nil = there are none
 	CheckID  func(id string) error // refuses an id that no session may have here; nil = whatever can be stored may
+	First    string                // the type of event 0 of every log; "" = any, and a log may be empty
 }
 
 // Imported is what an import brought in.
@@ -125,6 +126,9 @@ func (im *importing) begin(ctx context.Context, line []byte) error {
 	if h.Inbox < 0 || h.Seen < 0 || h.Events < 0 {
 		return fmt.Errorf("%w: the header of session %q counts less than no lines", ErrInvalid, h.Session)
 	}
+	if first := im.options.First; first != "" && h.Events == 0 {
+		return fmt.Errorf("%w: session %q has no event; every log begins with %s", ErrInvalid, h.Session, first)
+	}
 	switch err := im.store.free(ctx, h.Session); {
 	case errors.Is(err, ErrExists):
 		return fmt.Errorf("session %q: %w; delete it, or leave its lines out of the import", h.Session, err)
@@ -187,6 +191,9 @@ func (im *importing) event(line []byte) error {
 	}
 	if e.Seq != im.seq {
 		return refuse("the event's seq is %d, that of the next event of session %q is %d; a line is missing, or stands twice", e.Seq, im.header.Session, im.seq)
+	}
+	if first := im.options.First; first != "" && e.Seq == 0 && e.Type != first {
+		return refuse("event 0 of session %q is %.40q; every log begins with %s", im.header.Session, e.Type, first)
 	}
 	given := NewEvent{ID: e.ID, Type: e.Type, Payload: e.Payload}
 	if !isID(e.ID) {

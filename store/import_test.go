@@ -181,3 +181,23 @@ func FuzzImport(f *testing.F) {
 		}
 	})
 }
+
+// A cursor of 0 means "nothing yet", so nothing that a client could miss may stand at seq 0.
+func TestALogThatDoesNotBeginAsEveryLogDoesIsNotImported(t *testing.T) {
+	ctx := context.Background()
+	s := open(t, Options{})
+	good := strings.Join(small(t), "")
+	o := ImportOptions{Streamed: streamedType, First: "session/created"}
+	for name, bad := range map[string]string{
+		"another type": strings.Replace(good, `"type":"session/created"`, `"type":"turn/start"`, 1),
+		"no event":     `{"hitchpost_export":1,` + strings.Replace(good[len(`{"hitchpost_export":1,`):strings.Index(good, "\n")+1], `"events":3`, `"events":0`, 1),
+	} {
+		_, err := s.Import(ctx, strings.NewReader(bad), o)
+		if !errors.Is(err, ErrInvalid) || !strings.Contains(err.Error(), "session/created") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := s.Import(ctx, strings.NewReader(good), o); err != nil {
+		t.Errorf("as it was written: %v", err)
+	}
+}

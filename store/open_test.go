@@ -51,7 +51,7 @@ func TestAFileThatIsNotOursIsRefusedUntouched(t *testing.T) {
 		for _, f := range []func() error{
 			func() error { _, err := Open(context.Background(), path, Options{}); return err },
 			func() error { return Backup(context.Background(), path, filepath.Join(dir, "copy.db")) },
-			func() error { _, err := Verify(context.Background(), path); return err },
+			func() error { _, err := Verify(context.Background(), path, nil); return err },
 		} {
 			if err := f(); !errors.Is(err, want) {
 				t.Errorf("%s: %v, want %v", filepath.Base(path), err, want)

@@ -17,6 +17,8 @@ type Report struct {
 	LogID            string
 	Sessions, Events int
 	Problems         []string // each names the session and the seq; at most 100
+
+	begin func() func(typ string, payload json.RawMessage) string // see Verify
 }
 
 // Err is nil for a file without problems.
@@ -39,8 +41,12 @@ func (r *Report) problem(format string, args ...any) {
 // and no row that belongs to nothing. What a deletion or a copy under way, or cut by a
 // crash, has left is in order: the server removes it. The error is for a file that
 // could not be checked; what is wrong in it is in the Report.
-func Verify(ctx context.Context, path string) (Report, error) {
-	var r Report
+//
+// What the events mean is the caller's to check: begin, unless nil, is called for each
+// session, and what it returns for each structural event of it from the first on. It says
+// what is wrong with that, "" for nothing.
+func Verify(ctx context.Context, path string, begin func() func(typ string, payload json.RawMessage) (problem string)) (Report, error) {
+	r := Report{begin: begin}
 	db, err := openOutside(ctx, path)
 	if err != nil {
 		return r, fmt.Errorf("verify: %w", err)
@@ -115,10 +121,14 @@ type sessionCheck struct {
 	id, head  string
 	next, pos int64
 	ids       map[[idDigits]byte]struct{} // streamed pieces have theirs in the envelope only
+	meaning   func(typ string, payload json.RawMessage) (problem string)
 }
 
 func (r *Report) session(ctx context.Context, db *sql.DB, key int64, id string) error {
 	c := sessionCheck{report: r, id: id, head: envelopeHead(id), ids: make(map[[idDigits]byte]struct{})}
+	if r.begin != nil {
+		c.meaning = r.begin()
+	}
 	for {
 		n, err := c.page(ctx, db, key)
 		if err != nil || n == 0 {
@@ -175,4 +185,9 @@ func (c *sessionCheck) row(seq, pos int64, typ string, id, line []byte) {
 		wrong("its id " + e.ID + " is taken by an earlier event")
 	}
 	c.ids[unique] = struct{}{}
+	if c.meaning != nil && id != nil {
+		if problem := c.meaning(e.Type, e.Payload); problem != "" {
+			wrong(problem)
+		}
+	}
 }

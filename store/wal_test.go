@@ -188,7 +188,7 @@ func TestVerifyNamesWhatIsWrong(t *testing.T) {
 		}
 		intact(t, s.path)
 		alter(t, s.path, damage)
-		r, err := Verify(context.Background(), s.path)
+		r, err := Verify(context.Background(), s.path, nil)
 		if err != nil || !strings.Contains(fmt.Sprint(r.Err()), want) {
 			t.Errorf("after %s: %v %v, want %q", damage, r.Err(), err, want)
 		}

@@ -18,6 +18,9 @@ type Verdict struct {
 	By      string  // who decided, "" for the agent socket
 }
 
+// AsksPeople tells whether tools that ask wait for a verdict.
+func (h *Host) AsksPeople() bool { return h.config().Approvals }
+
 // Decide records the verdict on a standing call of the open turn; the first one
 // wins, whichever door it came through. If the process that asked is gone, it
 // resumes the turn. ErrStaleCall: nothing stands under this id. ErrUnsupported:

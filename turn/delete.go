@@ -8,10 +8,13 @@ import (
 // Delete ends a session for good. From the moment it begins every other command for the
 // session is refused with ErrForeign; an open turn is aborted, its tools killed, before
 // anything is deleted. Sessions of its subagents are sessions of their own and stay.
-// store.ErrNotFound, store.ErrDeleted; ErrForeign while another Delete is at it; an
-// *AppendError. One that fails leaves the session as it was, less the turn that was
-// open. A context that ends stops the waiting, not the deletion.
+// store.ErrNotFound, store.ErrDeleted; ErrForeign while another Delete is at it;
+// ErrDraining: it has not begun; an *AppendError. One that fails leaves the session as it
+// was, less the turn that was open. A context that ends stops the waiting, not the deletion.
 func (h *Host) Delete(ctx context.Context, id string) error {
+	if h.isDraining() {
+		return ErrDraining
+	}
 	session, err := h.store.Session(ctx, id)
 	if err != nil {
 		return err

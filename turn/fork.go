@@ -25,9 +25,12 @@ const errForked = "the session was forked before this call had a result; it was 
 // there. session/forked follows, and in one append with it the end of a turn that was cut,
 // so that a fork runs nothing which its source began. The source may run meanwhile.
 // id "" mints one. store.ErrNotFound and store.ErrDeleted are the source's;
-// store.ErrExists, store.ErrDeleted and store.ErrInvalid the new id's; ErrNoEntry; an
-// *AppendError.
+// store.ErrExists, store.ErrDeleted and store.ErrInvalid the new id's; ErrNoEntry;
+// ErrDraining; an *AppendError.
 func (h *Host) Fork(ctx context.Context, source string, at ForkPoint, id string) (store.Session, error) {
+	if h.isDraining() {
+		return store.Session{}, ErrDraining
+	}
 	parent, err := h.store.Session(ctx, source)
 	if err != nil {
 		return store.Session{}, err

@@ -122,8 +122,11 @@ func (h *Host) create(ctx context.Context, id, owner string) (store.Session, err
 	return first, found
 }
 
-// bear creates a session with its first events.
+// bear creates a session with its first events. ErrDraining: no life begins any more.
 func (h *Host) bear(ctx context.Context, session store.Session, first ...event.Payload) error {
+	if h.isDraining() {
+		return ErrDraining
+	}
 	events := make([]store.NewEvent, len(first))
 	for i, p := range first {
 		body, err := event.Encode(p)

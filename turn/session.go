@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"strings"
 	"unicode/utf8"
 
 	"hitchpost/store"
@@ -26,7 +25,7 @@ func (h *Host) Open(ctx context.Context, id string) (*Agent, error) {
 // CreateSession creates a session of x's owner and returns it as it is stored. An
 // empty id is minted; without a definition it is that of the id, else the default one; a
 // title is an event, as a rename is. store.ErrExists, store.ErrDeleted; an *InvalidError
-// names the member that makes no sense; an *AppendError.
+// names the member that makes no sense; ErrDraining; an *AppendError.
 func (h *Host) CreateSession(ctx context.Context, x store.Session) (store.Session, error) {
 	cfg := h.config()
 	if x.ID == "" {
@@ -83,7 +82,8 @@ func (c *Config) defined(name string) error {
 	return nil
 }
 
-// Rename gives the session a title of 1 to 80 characters; from then on no titler names it.
+// Rename gives the session a title of 1 to 80 characters, on one line; from then on no
+// titler names it.
 func (a *Agent) Rename(ctx context.Context, title string) error {
 	title, err := checkTitle(title)
 	if err != nil {
@@ -95,9 +95,9 @@ func (a *Agent) Rename(ctx context.Context, title string) error {
 	})
 }
 
-// checkTitle returns a title without the space around it.
+// checkTitle returns a title as it is kept.
 func checkTitle(title string) (string, error) {
-	title = strings.TrimSpace(title)
+	title = oneLine(title)
 	if n := utf8.RuneCountInString(title); n == 0 || n > titleLimit {
 		return "", &InvalidError{fmt.Sprintf("a title has 1 to %d characters, this one has %d", titleLimit, n)}
 	}

@@ -303,7 +303,7 @@ func (s *sim) checkWake(x *text) {
 
 // checkFile holds the file that is left against all that was seen.
 func (s *sim) checkFile() {
-	found, err := store.Verify(s.t.Context(), s.disk.path)
+	found, err := store.Verify(s.t.Context(), s.disk.path, event.CheckCalls)
 	if err != nil || found.Err() != nil {
 		s.breach("the file is whole", "%v, %v", err, found.Err())
 	}

@@ -3,6 +3,7 @@ package turn
 import (
 	"context"
 	"strings"
+	"unicode"
 
 	"hitchpost/store"
 	"hitchpost/turn/event"
@@ -39,7 +40,7 @@ func (a *Agent) title() {
 	spec, ok := a.roleModel(RoleTitler)
 	client, name, err := a.host.config().resolve(spec)
 	if !ok || err != nil {
-		a.emit(event.SessionTitled{Title: cut(text, cutTitleLimit)})
+		a.emit(event.SessionTitled{Title: cut(oneLine(text), cutTitleLimit)})
 		return
 	}
 	a.titling = true
@@ -62,16 +63,22 @@ func (a *Agent) named(text string, reply model.Reply, err error) {
 	if a.st.titled || a.host.isDraining() {
 		return
 	}
-	title := cut(reply.Text, titleLimit)
+	title := cut(oneLine(reply.Text), titleLimit)
 	if err != nil {
 		a.host.logger().Warn("the titler failed, the first text is the title", "session", a.id, "err", err)
 		title = ""
 	}
 	if title == "" {
-		title = cut(text, cutTitleLimit)
+		title = cut(oneLine(text), cutTitleLimit)
 	}
 	a.emit(event.SessionTitled{Title: title})
 	_ = a.settle() // a failed append has stopped the turn
+}
+
+// oneLine puts one space where white space or control characters stand, line breaks and
+// the beginnings of terminal commands among them: a title is shown in a line of a list.
+func oneLine(text string) string {
+	return strings.Join(strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || unicode.IsControl(r) }), " ")
 }
 
 // cut returns at most limit characters of a text, without space around them.
@@ -116,7 +123,7 @@ func firstTextIn(ctx context.Context, log *store.Log, from, to int64) (string, e
 		if err != nil {
 			return "", err
 		}
-		if text := p.(event.UserMessage).Text; strings.TrimSpace(text) != "" {
+		if text := p.(event.UserMessage).Text; oneLine(text) != "" {
 			return text, nil
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"hitchpost/server"
 	"hitchpost/server/config"
 	"hitchpost/store"
+	"hitchpost/turn/event"
 )
 
 type doctorCommand struct {
@@ -73,7 +74,7 @@ func database(ctx context.Context, cfg *config.Config) finding {
 	if _, err := os.Stat(cfg.Database); errors.Is(err, fs.ErrNotExist) {
 		return finding{what, statusNote, "not there yet; the first start makes it"}
 	}
-	r, err := store.Verify(ctx, cfg.Database)
+	r, err := store.Verify(ctx, cfg.Database, event.CheckCalls)
 	if err == nil {
 		err = r.Err()
 	}

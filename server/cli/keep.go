@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"hitchpost/store"
+	"hitchpost/turn/event"
 )
 
 type backupCommand struct {
@@ -49,7 +50,7 @@ func (v *verifyCommand) Run(ctx context.Context, p *Program, c *commands) error 
 		}
 		path = cfg.Database
 	}
-	r, err := store.Verify(ctx, path)
+	r, err := store.Verify(ctx, path, event.CheckCalls)
 	if err != nil {
 		return err
 	}

@@ -89,6 +89,7 @@ func (i *importCommand) Run(ctx context.Context, p *Program, c *commands) (err e
 	bar := p.progress(size, "import")
 	done, err := st.Import(ctx, io.TeeReader(from, bar), store.ImportOptions{
 		Owner: i.Owner, Streamed: func(typ string) bool { return event.Type(typ).Streamed() }, CheckID: checkID,
+		First: string(event.SessionCreatedType), // a cursor of 0 means "nothing yet"
 	})
 	bar.Clear()
 	for _, id := range done.Sessions {

@@ -91,13 +91,19 @@ func (s *Server) Metrics(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusForbidden)
 		return
 	}
-	if !s.o.Loopback && !s.admit(w, r) {
+	if !(s.o.Loopback && isDirect(r)) && !s.admit(w, r) {
 		return
 	}
 	w.Header().Set("Cache-Control", "no-store")
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	s.set.WritePrometheus(w)
 	metrics.WriteProcessMetrics(w)
+}
+
+// isDirect tells whether a request came here without a proxy, behind which somebody on
+// another machine may stand.
+func isDirect(r *http.Request) bool {
+	return r.Header.Get("X-Forwarded-For") == "" && r.Header.Get("Forwarded") == ""
 }
 
 // admit asks for a token that may watch; what it refuses is answered.

@@ -151,6 +151,14 @@ func TestMetricsTakeATokenOffLoopback(t *testing.T) {
 	if status, _ := inside.get("/metrics", "Host", "evil.example"); status != http.StatusForbidden {
 		t.Errorf("from a rebound name: %d", status)
 	}
+	for _, header := range []string{"X-Forwarded-For", "Forwarded"} { // a proxy on this machine asks for somebody elsewhere
+		if status, body := inside.get("/metrics", header, "for=203.0.113.9"); status != http.StatusUnauthorized || strings.Contains(body, "hitchpost_") {
+			t.Errorf("through a proxy that says %s: %d", header, status)
+		}
+	}
+	if status, _ := inside.get("/metrics", "X-Forwarded-For", "203.0.113.9", "Authorization", "Bearer secret-eye"); status != http.StatusOK {
+		t.Errorf("through a proxy, with a token: %d", status)
+	}
 	for header, want := range map[string]int{
 		"": http.StatusUnauthorized, "Bearer wrong": http.StatusUnauthorized, "Bearer secret-hand": http.StatusForbidden,
 		"Bearer secret-eye": http.StatusOK,

@@ -3,10 +3,13 @@ package rest
 import (
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 
 	"hitchpost/server/auth"
+	"hitchpost/store"
+	"hitchpost/turn"
 )
 
 // guarantee 1: also of what is not there.
@@ -242,4 +245,20 @@ func TestABodyMayBeAsLargeAsTheLimit(t *testing.T) {
 	exactly := `{"input":"` + strings.Repeat("x", maxBody-len(`{"input":""}`)) + `"}`
 	w.as("all", "POST", "/sessions/s/runs", exactly).want(t, http.StatusCreated)
 	w.as("all", "POST", "/sessions/s/runs", exactly+" ").refused(t, http.StatusRequestEntityTooLarge, fmt.Sprint(maxBody))
+}
+
+// What goes at the moment it is asked for is named by what the path names, as if it never was.
+func TestWhatIsDeletedMeanwhileIsRefusedInTheWordsOfWhatNeverWas(t *testing.T) {
+	for name, want := range map[string]string{
+		"session": `no such session: "x"`, "run": `no such run: "x"`, "call": `no such call waits for a verdict: "x"`,
+	} {
+		r := httptest.NewRequest(http.MethodPost, Base, nil)
+		r.SetPathValue(name, "x")
+		c := &call{r: r}
+		for _, err := range []error{store.ErrNotFound, store.ErrDeleted, turn.ErrForeign} {
+			if got := c.refusalOf(err); got.status != http.StatusNotFound || got.message != want {
+				t.Errorf("%s, %v: %d %s", name, err, got.status, got.message)
+			}
+		}
+	}
 }

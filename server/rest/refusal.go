@@ -111,6 +111,9 @@ func (c *call) absent() *refusal {
 	if run := c.r.PathValue("run"); run != "" {
 		return &refusal{http.StatusNotFound, fmt.Sprintf("%v: %.140q", sessions.ErrNoRun, run)}
 	}
+	if call := c.r.PathValue("call"); call != "" {
+		return &refusal{http.StatusNotFound, fmt.Sprintf("%v: %.140q", sessions.ErrNoCall, call)}
+	}
 	return &refusal{http.StatusNotFound, fmt.Sprintf("%v: %.140q", sessions.ErrAbsent, c.r.PathValue("session"))}
 }
 

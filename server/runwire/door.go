@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"time"
 
+	"hitchpost/server/auth"
 	"hitchpost/server/protocol"
 	"hitchpost/server/wsconn"
 )
@@ -53,6 +54,17 @@ func (s *Server) admit(ws *wsconn.Conn, from netip.Addr) {
 	}
 }
 
+// admits returns the token of a secret that may come in from an address. A right one of an
+// address that has used up its failures is refused, and counts as none.
+func (s *Server) admits(secret string, from netip.Addr) (*auth.Token, bool) {
+	token, ok := s.Keys.Lookup(secret)
+	if !ok {
+		s.Failures.Failed(from)
+		return nil, false
+	}
+	return token, s.Failures.Allow(from)
+}
+
 // authenticate takes the first frame: a token that is known, or the end. The address is
 // asked for once more, since many connections can be opened before the first one fails.
 func (c *conn) authenticate(text []byte) {
@@ -66,9 +78,8 @@ func (c *conn) authenticate(text []byte) {
 		c.ws.End(wsconn.FirstFrame, nil)
 		return
 	}
-	token, ok := c.server.Keys.Lookup(secret)
-	if !ok || !c.server.Failures.Allow(c.from) {
-		c.server.Failures.Failed(c.from)
+	token, ok := c.server.admits(secret, c.from)
+	if !ok {
 		c.ws.End(wsconn.WrongToken, nil)
 		return
 	}

@@ -2,9 +2,11 @@ package runwire
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"hitchpost/server/protocol"
+	"hitchpost/server/sessions"
 	"hitchpost/store"
 )
 
@@ -65,6 +67,9 @@ func (c *conn) keep(s *stream) {
 
 func (c *conn) tip(ctx context.Context, session string) (int64, error) {
 	log, err := c.server.Store.OpenLog(ctx, session)
+	if errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDeleted) { // a moment ago
+		return 0, sessions.ErrNoRun
+	}
 	if err != nil {
 		return 0, err
 	}

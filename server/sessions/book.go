@@ -26,7 +26,7 @@ type Book struct {
 func (b *Book) Row(ctx context.Context, t *auth.Token, id string) (store.Session, error) {
 	x, err := b.Store.Session(ctx, id)
 	switch {
-	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDeleted):
+	case isGone(err):
 		return store.Session{}, absent(id)
 	case err != nil:
 		return store.Session{}, err
@@ -75,11 +75,21 @@ func (b *Book) List(ctx context.Context, t *auth.Token) ([]protocol.Session, err
 		}
 		return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), b.CreatedAt.Compare(a.CreatedAt), cmp.Compare(a.ID, b.ID))
 	})
-	list := make([]protocol.Session, len(rows))
-	for i, x := range rows {
-		if list[i], err = b.Object(ctx, x); err != nil {
+	list := make([]protocol.Session, 0, len(rows))
+	for _, x := range rows {
+		o, err := b.Object(ctx, x)
+		if isGone(err) {
+			continue
+		}
+		if err != nil {
 			return nil, err
 		}
+		list = append(list, o)
 	}
 	return list, nil
+}
+
+// isGone tells of a session that was deleted since its row was read: a list leaves it out.
+func isGone(err error) bool {
+	return errors.Is(err, store.ErrNotFound) || errors.Is(err, store.ErrDeleted)
 }

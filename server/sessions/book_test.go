@@ -27,6 +27,8 @@ type rig struct {
 	book *Book
 	me   *auth.Token
 
+	asksNobody bool // approvals are switched off at the next start
+
 	answer func(ctx context.Context, r model.Request) (model.Reply, error)
 }
 
@@ -80,7 +82,7 @@ func (r *rig) start() {
 		Agents:    map[string]turn.Definition{turn.DefaultAgent: {Policy: []string{"*"}, Models: map[string]string{turn.RoleMain: "p/m"}}},
 		Providers: map[string]model.Client{"p": r},
 		Tools:     func() *tool.Set { return tools }, MaxSteps: 5, MaxAgents: 100, InboxTexts: 10, InboxBytes: 1 << 20,
-		Approvals: true, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: slog.New(slog.DiscardHandler),
+		Approvals: !r.asksNobody, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: slog.New(slog.DiscardHandler),
 	})
 	if err := host.Start(context.Background()); err != nil {
 		r.t.Fatal(err)
@@ -189,6 +191,34 @@ func TestWhatIsForeignUnlistedOrDeletedIsAbsent(t *testing.T) {
 	}
 }
 
+// A list is asked for while sessions go: it leaves them out, and shows the others.
+func TestAListIsWholeWhileSessionsAreDeleted(t *testing.T) {
+	r := newRig(t)
+	r.create("stays", "me")
+	for i := range 100 {
+		r.create(fmt.Sprint("goes-", i), "me")
+	}
+	var wg sync.WaitGroup
+	wg.Go(func() {
+		for i := range 100 {
+			if err := r.book.Host.Delete(t.Context(), fmt.Sprint("goes-", i)); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	for left := 101; left > 1 && !t.Failed(); {
+		list, err := r.book.List(t.Context(), r.me)
+		if err != nil || len(list) == 0 || len(list) > left {
+			t.Errorf("List = %d sessions, there were %d, %v", len(list), left, err)
+		}
+		if _, err := r.book.Approvals(t.Context(), r.me); err != nil {
+			t.Errorf("Approvals = %v", err)
+		}
+		left = len(list)
+	}
+	wg.Wait()
+}
+
 // guarantee 2
 func TestARunThatEndsIsNeverShownAsResumable(t *testing.T) {
 	r := newRig(t)
@@ -272,6 +302,34 @@ func TestTheStatusIsTheFirstThatApplies(t *testing.T) {
 	if x.LastError == nil || x.LastError.Code != event.CodeModelRefusal || status(next) != protocol.RunStatusError {
 		t.Errorf("failed: %+v", x)
 	}
+}
+
+// Nobody can decide it: a session that says it waits for a person would wait for ever. On
+// the agent socket it is resumable, too.
+func TestACallThatStoodWhenApprovalsWereSwitchedOffWaitsForNobody(t *testing.T) {
+	r := newRig(t)
+	r.create("s", "me")
+	r.answer = asks
+	run := r.run("s")
+	r.until("s", protocol.StatusRequiresAction)
+	r.stop()
+	r.asksNobody = true
+	r.start()
+	x := r.until("s", protocol.StatusResumable)
+	if x.PendingCount != 0 || len(x.Pending) != 0 || x.LiveRunID != run {
+		t.Errorf("the session is %+v", x)
+	}
+	if list, err := r.book.Approvals(t.Context(), r.me); err != nil || len(list) != 0 {
+		t.Errorf("Approvals = %+v, %v", list, err)
+	}
+	if _, _, err := r.book.Standing(t.Context(), r.me, "c1", ""); !errors.Is(err, ErrNoCall) {
+		t.Errorf("Standing = %v", err)
+	}
+	r.answer = says("ok")
+	if again := r.run("s"); again != run {
+		t.Errorf("the run goes on as %s, it was %s", again, run)
+	}
+	r.until("s", protocol.StatusIdle)
 }
 
 // guarantee 4

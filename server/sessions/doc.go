@@ -8,8 +8,8 @@
 //     or that never was is one and the same to the caller: ErrAbsent. Likewise a run
 //     (ErrNoRun) and a standing call (ErrNoCall).
 //  2. Whatever a session object says, its log said; only whether this process is at
-//     work on the open run is not in the log. A run that has ended is never shown as
-//     resumable because it ended between two looks.
+//     work on the open run, and whether it asks people at all, is not in the log. A run
+//     that has ended is never shown as resumable because it ended between two looks.
 //  3. Pinned sessions come first, then those with the newest activity.
 //  4. A turn that a fork copied is no run of the fork: a run id names one run.
 //  5. Reading creates nothing and holds no agent in memory.

@@ -20,7 +20,7 @@ type standing struct {
 func (b *Book) look(ctx context.Context, x store.Session) (standing, error) {
 	s := standing{row: x}
 	var err error
-	if s.digest, err = turn.ReadDigest(ctx, b.Store, x); err != nil {
+	if s.digest, err = b.digest(ctx, x); err != nil {
 		return standing{}, err
 	}
 	s.live = b.Host.Live(x.ID)
@@ -31,11 +31,21 @@ func (b *Book) look(ctx context.Context, x store.Session) (standing, error) {
 	if err != nil {
 		return s, nil // deleted meanwhile: as it was
 	}
-	if s.digest, err = turn.ReadDigest(ctx, b.Store, again); err != nil {
+	if s.digest, err = b.digest(ctx, again); err != nil {
 		return standing{}, err
 	}
 	s.row, s.live = again, b.Host.Live(x.ID)
 	return s, nil
+}
+
+// digest is what the log says. A call that stood when approvals were switched off waits for
+// nobody, since nobody can decide it: its turn goes on with the next stimulus.
+func (b *Book) digest(ctx context.Context, x store.Session) (turn.Digest, error) {
+	d, err := turn.ReadDigest(ctx, b.Store, x)
+	if !b.Host.AsksPeople() {
+		d.Pending = nil
+	}
+	return d, err
 }
 
 // status is the first that applies (run wire, session.status).

@@ -40,7 +40,7 @@ func (b *Book) Run(ctx context.Context, t *auth.Token, id string) (store.Session
 		}
 		run, err := b.find(ctx, x.ID, id)
 		switch {
-		case errors.Is(err, project.ErrNoRun), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDeleted):
+		case errors.Is(err, project.ErrNoRun), isGone(err):
 			continue
 		case err != nil:
 			return store.Session{}, project.Run{}, err
@@ -115,6 +115,9 @@ func (b *Book) Approvals(ctx context.Context, t *auth.Token) ([]protocol.Approva
 	}
 	for _, x := range rows {
 		s, err := b.look(ctx, x)
+		if isGone(err) {
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
