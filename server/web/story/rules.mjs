@@ -316,3 +316,32 @@ test("two hundred entries are painted fast, and a delta draws one of them", asyn
   });
   assert.ok(ms < 10, `${ms} changes in the document`);
 });
+
+test("the strip tells of an approval only while it is out of view", async (t) => {
+  const { page } = await open(t, "approval");
+  await page.waitForSelector(".ask");
+  await page.hover("[role=log]");
+  await page.mouse.wheel(0, -3_000);
+  await page.getByText("1 call waits below").waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press(".");
+  await page.getByText("1 call waits below").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => document.activeElement.className), "ask");
+});
+
+test("a log whose scroll bar is pulled up stops following, and follows again when asked", async (t) => {
+  const { page } = await open(t, "log");
+  const button = page.locator(".panel .head .btn");
+  await page.locator(".ev li").first().waitFor();
+  assert.equal(await button.innerText(), "Following");
+  await page.evaluate(() => {
+    const box = document.querySelector(".ev");
+    box.style.maxHeight = "120px";
+    box.scrollTop = box.scrollHeight;
+  });
+  await page.waitForTimeout(50);
+  await page.evaluate(() => (document.querySelector(".ev").scrollTop = 0)); // as the scroll bar does it
+  await page.waitForFunction(() => document.querySelector(".panel .head .btn").innerText === "Follow");
+  await button.click();
+  assert.equal(await button.innerText(), "Following");
+});

@@ -1,8 +1,8 @@
 // The one strip above the composer: no connection, or an approval that is out of view.
 
-import { position } from "../format.ts";
+import { useEffect, useState } from "preact/hooks";
+import { plural, position } from "../format.ts";
 import { Status } from "../icons.tsx";
-import { plural } from "../format.ts";
 import { useLocalNow } from "../clock.ts";
 import { usePage } from "../page.ts";
 import { connectionReason, connectionWord } from "../words.ts";
@@ -12,7 +12,7 @@ const patience = 1_000; // ms without a connection before it is worth a strip
 interface StripProps {
   /** log position that is shown; 0 = nothing is */
   upTo: number;
-  /** standing calls of this session that are out of view */
+  /** standing calls of this session, when none of them is in view; else 0 */
   below: number;
   onGo: () => void;
 }
@@ -21,7 +21,8 @@ export function Strip({ upTo, below, onGo }: StripProps) {
   const { connection, act } = usePage();
   const now = useLocalNow();
   const c = connection.value;
-  const down = c.downSince > 0 && c.phase !== "catching_up" && (c.phase === "offline" || now.value - c.downSince >= patience);
+  const late = useLate(c.downSince);
+  const down = c.downSince > 0 && c.phase !== "catching_up" && (c.phase === "offline" || late);
   if (down) {
     const why = connectionReason(c);
     return (
@@ -43,4 +44,15 @@ export function Strip({ upTo, below, onGo }: StripProps) {
       <button type="button" class="btn small" onClick={onGo}>Go to it <kbd aria-hidden="true">.</kbd></button>
     </div>
   );
+}
+
+/** Whether a thing that began at a local instant (ms, 0 = it is not) has gone on for too long. */
+function useLate(since: number): boolean {
+  const [late, setLate] = useState(false);
+  useEffect(() => {
+    setLate(false);
+    const timer = since > 0 ? setTimeout(() => setLate(true), since + patience - Date.now()) : undefined;
+    return () => clearTimeout(timer);
+  }, [since]);
+  return late;
 }
