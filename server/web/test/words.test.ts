@@ -15,7 +15,7 @@ import { commandOf } from "../src/ui/keyboard.ts";
 import { parseRoute, routePath, toSession } from "../src/ui/route.ts";
 import { footWords } from "../src/ui/timeline/notes.tsx";
 import { favicon, tabTitle } from "../src/ui/title.ts";
-import { refusal, sessionLook } from "../src/ui/words.ts";
+import { cancelWords, isCancelReason, refusal, sessionLook } from "../src/ui/words.ts";
 
 test("numbers have a thin space", () => {
   assert.equal(count(4117), "4\u202f117");
@@ -168,11 +168,22 @@ test("a refusal says what is so and what still works", () => {
   assert.equal(said("weather"), "The server refused: weather");
 });
 
+test("a reason to cancel that is not known is shown beside the general words", () => {
+  assert.equal(isCancelReason("superseded"), true);
+  assert.equal(isCancelReason("eclipse"), false);
+  assert.equal(cancelWords("eclipse"), "Stopped. The text above is what had arrived.");
+});
+
 test("a session that is not heard of is not called running", () => {
   const row = { id: "s", title: "", status: "running", pending: [], pending_count: 0 } as unknown as SessionRow;
   assert.equal(sessionLook(row, [], true, false).chip, "Running");
   assert.deepEqual(sessionLook(row, [], false, false).line, "Last known: running");
   assert.equal(sessionLook(row, [], false, false).glyph, "off");
+  const chip = (status: string) => sessionLook({ ...row, status }, [], false, false).chip;
+  assert.equal(chip("stopping"), "Last known: stopping");
+  assert.equal(chip("requires_action"), "Last known: needs you");
+  assert.equal(chip("failed"), "Last known: failed");
+  assert.equal(chip("idle"), "");
   assert.equal(sessionLook({ ...row, status: "dreaming" }, [], true, false).line, "dreaming");
   assert.equal(sessionLook({ ...row, status: "requires_action", pending_count: 2 }, [], true, false).line, "2 calls wait for approval");
 });

@@ -5,7 +5,6 @@ import { useEffect, useRef } from "preact/hooks";
 import type { Queue } from "../../protocol.gen.ts";
 import { shownUpto } from "../../state/select.ts";
 import type { SessionState } from "../../state/types.ts";
-import { say } from "../live.ts";
 import { type Page, usePage } from "../page.ts";
 import { refusal } from "../words.ts";
 
@@ -68,7 +67,6 @@ export function useSending(session: string, cleared: () => void): Sending {
       const ended = t.target.to === "queue" && outcome.code === "not_found";
       const why = queue !== "" ? "A run has just started. Your text can be queued." : ended ? "That run has ended." : refusal(outcome);
       phase.value = { is: "refused", why, queue };
-      say(why);
     }
   };
   const open = page.app.value.open;
