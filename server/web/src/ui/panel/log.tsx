@@ -26,6 +26,11 @@ export function LogPanel({ session, seq }: { session: string; seq: number }) {
   const end = Math.max(page.app.value.rows.get(session)?.last_seq ?? -1, shownUpto(page.app.value));
   const leftAt = useSignal(end); // where the log ended when the reader was at its end last
   const log = useLog(session, seq, following);
+  useEffect(() => {
+    if (leftAt.value < 0) {
+      leftAt.value = end; // the session was not read yet
+    }
+  }, [end]);
   const rows = useMemo(() => logRows(log.events, filter.value, hide.value), [log.events, filter.value, hide.value]);
   const last = log.events[log.events.length - 1]?.seq ?? -1;
   const fresh = Math.max(0, end, last) - leftAt.value;
