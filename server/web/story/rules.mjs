@@ -345,3 +345,38 @@ test("a log whose scroll bar is pulled up stops following, and follows again whe
   await button.click();
   assert.equal(await button.innerText(), "Following");
 });
+
+test("an edited text whose run did not start is in the box, and the focus stays in the timeline", async (t) => {
+  const { page } = await open(t, "ended");
+  await page.evaluate(() => {
+    const { answer } = globalThis.stage;
+    answer.branch = { ok: true };
+    answer.start = new Promise((settle) => (globalThis.settle = settle));
+  });
+  await page.getByRole("button", { name: "Edit and branch" }).click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("another way");
+  await page.keyboard.press("Enter");
+  await page.evaluate(() => {
+    const { timeline } = globalThis.stage;
+    timeline.value = { ...timeline.value, items: timeline.value.items.slice(1) }; // the branch is heard of
+  });
+  await page.waitForFunction(() => document.querySelector(".you-edit") === null);
+  assert.equal(await page.evaluate(() => document.activeElement.className), "scroll");
+  await page.evaluate(() => globalThis.settle({ ok: false, code: "config_error", status: 400, message: "no model is set" }));
+  await page.getByText("The agent cannot start: no model is set").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.inputValue("#message"), "another way");
+});
+
+test("what is touched on a phone is 44 px high, and stands on the screen of the smallest", async (t) => {
+  const { page } = await open(t, "approval");
+  const buttons = () => page.evaluate(() => [...document.querySelectorAll(".main button:not([popover] *), .main .box textarea")].filter((b) => b.checkVisibility()).map((b) => {
+    const { height, right } = b.getBoundingClientRect();
+    return { name: b.ariaLabel ?? b.innerText, height, right };
+  }));
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.deepEqual((await buttons()).filter((b) => b.height < 43.5), []);
+  await page.setViewportSize({ width: 320, height: 640 });
+  assert.deepEqual((await buttons()).filter((b) => b.right > 320), []);
+});

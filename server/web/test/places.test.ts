@@ -136,6 +136,15 @@ test("a run that was stopped at once keeps its note and its foot", () => {
   assert.deepEqual(runs.map((r) => r.items.length), [3, 1]);
 });
 
+test("a text that did not arrive from another box stands before what is written", () => {
+  const local = new Local(new Memory());
+  local.handBack("s1", "edited");
+  assert.equal(local.draft("s1"), "edited");
+  local.setDraft("s1", "written");
+  local.handBack("s1", "edited");
+  assert.equal(local.draft("s1"), "edited\n\nwritten");
+});
+
 test("an address leads to a call in a group, and to what a call gave", () => {
   const call = (key: string, result: string) => ({ is: "call", key, result: { id: result } }) as unknown as TimelineItem;
   assert.ok(holds(call("c1", "o1"), "c1"));

@@ -2,6 +2,7 @@
 
 import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { Attempt, TimelineItem } from "../../state/types.ts";
+import { tell } from "../dialog.tsx";
 import { Reading } from "../fold.ts";
 import { clock, instant } from "../format.ts";
 import { IconButton } from "../icons.tsx";
@@ -54,20 +55,23 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
 
 /** The old attempt stays: this branches before it and runs. */
 function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd: () => void }) {
-  const { act } = usePage();
+  const { act, local } = usePage();
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(item.text);
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
   const branched = useRef(false);
+  const here = useRef(true); // a branch that is heard of takes this field away
   const { toEnd } = useContext(Reading);
   useLayoutEffect(() => {
     const entry = field.current?.closest<HTMLElement>(".e");
     field.current?.focus({ preventScroll: true });
     return () => {
+      here.current = false;
       if (document.activeElement?.closest(".you-edit")) {
-        entry?.focus({ preventScroll: true }); // the field goes, the line stays
+        // The field goes; so does the line, once the branch is heard of.
+        queueMicrotask(() => (entry?.isConnected ? entry : document.querySelector<HTMLElement>(".main .scroll"))?.focus({ preventScroll: true }));
       }
     };
   }, []);
@@ -84,8 +88,11 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
     if (started.ok) {
       onEnd();
       toEnd();
-    } else {
+    } else if (here.current) {
       setWhy(refusal(started));
+    } else {
+      local.handBack(session, text);
+      tell(started.code === "unreachable" ? "Not confirmed. It may have arrived." : refusal(started), null);
     }
   };
   return (
