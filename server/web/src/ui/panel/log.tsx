@@ -23,7 +23,8 @@ export function LogPanel({ session, seq }: { session: string; seq: number }) {
   const opened = useSignal<ReadonlySet<number>>(new Set(seq >= 0 ? [seq] : []));
   const box = useRef<HTMLUListElement>(null);
   const following = useSignal(seq < 0);
-  const end = Math.max(page.app.value.rows.get(session)?.last_seq ?? -1, shownUpto(page.app.value));
+  const row = page.app.value.rows.get(session);
+  const end = row ? Math.max(row.last_seq, shownUpto(page.app.value)) : -1;
   const leftAt = useSignal(end); // where the log ended when the reader was at its end last
   const log = useLog(session, seq, following);
   useEffect(() => {
