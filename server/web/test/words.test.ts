@@ -146,7 +146,7 @@ test("single letters are no commands in a field, for an input method, or switche
 });
 
 test("a foot counts what is known and says what is not", () => {
-  const foot = { steps: 3, duration: 252_000, startedAt: "", endedAt: "", inputTokens: 18_432, outputTokens: 2_104, partial: false, cost: 0.031, attempt: null, userEntry: "", lastEntry: "", text: "" };
+  const foot = { steps: 3, duration: 252_000, inputTokens: 18_432, outputTokens: 2_104, partial: false, cost: 0.031, attempt: null, userEntry: "", lastEntry: "", text: "" };
   assert.equal(footWords(foot), "3 steps · 4 min 12 s · 18.4k in, 2.1k out · $0.031");
   assert.equal(footWords({ ...foot, steps: 1, cost: null, partial: true }), "1 step · 4 min 12 s · at least 18.4k in, 2.1k out · cost not reported");
   assert.equal(footWords({ ...foot, inputTokens: null, outputTokens: null, cost: null }), "3 steps · 4 min 12 s · cost not reported");

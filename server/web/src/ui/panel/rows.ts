@@ -12,7 +12,7 @@ export const mostRows = 2_000;
 const chunkTypes: readonly string[] = [EventType.AssistantChunk, EventType.ReasoningChunk, EventType.ToolProgress];
 
 /** Whether an event is a streamed piece. */
-export function isChunk(event: LogEvent): boolean {
+function isChunk(event: LogEvent): boolean {
   return chunkTypes.includes(event.type);
 }
 
