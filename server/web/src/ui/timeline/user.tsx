@@ -1,6 +1,7 @@
 // A person's text: what was said, and what can be done with it.
 
 import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Source } from "../../protocol.gen.ts";
 import type { Attempt, TimelineItem } from "../../state/types.ts";
 import { tell } from "../dialog.tsx";
 import { Reading } from "../fold.ts";
@@ -46,6 +47,7 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
         <IconButton icon="fork" label="Fork from here" off={off} onClick={() => void fork()} />
         <IconButton icon="copy" label="Copy" onClick={() => void copy(item.text)} />
         {item.entry && <time class="num" dateTime={item.entry.created_at} title={instant(item.entry.created_at)}>{clock(item.entry.created_at)}</time>}
+        {item.entry && item.entry.source.type !== Source.User && <span class="faint mono foreign">{item.entry.source.type}</span>}
         {item.injected && <span class="faint">while it ran</span>}
       </div>
       <p class="field-error" role="alert" hidden={why === ""}>{why}</p>
