@@ -380,3 +380,23 @@ test("what is touched on a phone is 44 px high, and stands on the screen of the 
   await page.setViewportSize({ width: 320, height: 640 });
   assert.deepEqual((await buttons()).filter((b) => b.right > 320), []);
 });
+
+test("a try to connect that is short is not worth a word", async (t) => {
+  const { page } = await open(t, "running");
+  const words = await page.evaluate(async () => {
+    const { connection } = globalThis.stage;
+    const place = document.querySelector(".side .foot .grow");
+    const said = [place.textContent];
+    await new Promise((done) => {
+      new MutationObserver(() => {
+        said.push(place.textContent);
+        if (said.length === 3) {
+          done();
+        }
+      }).observe(place, { characterData: true, childList: true, subtree: true });
+      connection.value = { ...connection.value, phase: "connecting", downSince: Date.now() };
+    });
+    return said;
+  });
+  assert.deepEqual(words, ["Live", "", "Connecting"]);
+});

@@ -2,7 +2,7 @@
 
 import { callsOf, waitingCalls } from "../state/select.ts";
 import type { Entry, SessionRow } from "../state/types.ts";
-import { useLocalNow } from "./clock.ts";
+import { useConnectionWord } from "./clock.ts";
 import { tell } from "./dialog.tsx";
 import { cost, tokens } from "./format.ts";
 import { Icon, IconButton, Status } from "./icons.tsx";
@@ -12,7 +12,7 @@ import { useReading } from "./panel/reading.tsx";
 import { type Route, toSession } from "./route.ts";
 import { askDelete, askRename, copyLink, pin } from "./sessions/acts.ts";
 import { phoneScreen } from "./screen.ts";
-import { connected, connectionWord, refusal, sessionLook, titleOf } from "./words.ts";
+import { connected, refusal, sessionLook, titleOf } from "./words.ts";
 
 export function SessionHeader({ id, row }: { id: string; row: SessionRow | undefined }) {
   const page = usePage();
@@ -63,8 +63,8 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
 
 /** On a phone the foot of the list is on another screen. */
 function ConnectionChip() {
-  const { connection } = usePage();
-  return <span class="chip off phone num">{connectionWord(connection.value, useLocalNow().value)}</span>;
+  const word = useConnectionWord();
+  return word === "" ? null : <span class="chip off phone num">{word}</span>;
 }
 
 async function forkAll({ act, go }: ReturnType<typeof usePage>, id: string): Promise<void> {

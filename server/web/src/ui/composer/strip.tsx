@@ -1,11 +1,10 @@
 // The one strip above the composer: no connection, or an approval that is out of view.
 
-import { useEffect, useState } from "preact/hooks";
 import { plural, position } from "../format.ts";
 import { Status } from "../icons.tsx";
-import { useLocalNow } from "../clock.ts";
+import { useConnectionWord, useLate } from "../clock.ts";
 import { usePage } from "../page.ts";
-import { connectionReason, connectionWord } from "../words.ts";
+import { connectionReason } from "../words.ts";
 
 const patience = 1_000; // ms without a connection before it is worth a strip
 
@@ -19,9 +18,9 @@ interface StripProps {
 
 export function Strip({ upTo, below, onGo }: StripProps) {
   const { connection, act } = usePage();
-  const now = useLocalNow();
+  const word = useConnectionWord();
   const c = connection.value;
-  const late = useLate(c.downSince);
+  const late = useLate(c.downSince, patience);
   const down = c.downSince > 0 && c.phase !== "catching_up" && (c.phase === "offline" || late);
   if (down) {
     const why = connectionReason(c);
@@ -32,7 +31,7 @@ export function Strip({ upTo, below, onGo }: StripProps) {
           <b>No connection.</b> {why || "The agent goes on without this page."}
           {upTo > 0 && <> Shown: the log up to <span class="num">{position(upTo)}</span>.</>}
         </span>
-        <span class="muted num wide">{connectionWord(c, now.value)}</span>
+        <span class="muted num wide">{word}</span>
         <button type="button" class="btn small" onClick={() => act.retry()}>Retry now</button>
       </div>
     );
@@ -44,15 +43,4 @@ export function Strip({ upTo, below, onGo }: StripProps) {
       <button type="button" class="btn small" onClick={onGo}>Go to it <kbd aria-hidden="true">.</kbd></button>
     </div>
   );
-}
-
-/** Whether a thing that began at a local instant (ms, 0 = it is not) has gone on for too long. */
-function useLate(since: number): boolean {
-  const [late, setLate] = useState(false);
-  useEffect(() => {
-    setLate(false);
-    const timer = since > 0 ? setTimeout(() => setLate(true), since + patience - Date.now()) : undefined;
-    return () => clearTimeout(timer);
-  }, [since]);
-  return late;
 }
