@@ -13,16 +13,6 @@ export type ClientFrame =
   | Auth
   | { [T in keyof ClientPayloads]: { type: T; payload: ClientPayloads[T] } }[keyof ClientPayloads];
 
-/** An event of the log, as GET /sessions/{id}/events has it; type is an open vocabulary. */
-export interface LogEvent {
-  id: string;
-  session_id: string;
-  seq: number;
-  at: string;
-  type: Open<EventType>;
-  payload: unknown;
-}
-
 /** Type of a member, "|null" where it may be null, "?" where it may be absent. */
 type Shape = Record<string, string>;
 

@@ -316,3 +316,87 @@ test("two hundred entries are painted fast, and a delta draws one of them", asyn
   });
   assert.ok(ms < 10, `${ms} changes in the document`);
 });
+
+test("the strip tells of an approval only while it is out of view", async (t) => {
+  const { page } = await open(t, "approval");
+  await page.waitForSelector(".ask");
+  await page.hover("[role=log]");
+  await page.mouse.wheel(0, -3_000);
+  await page.getByText("1 call waits below").waitFor();
+  await page.evaluate(() => document.activeElement.blur());
+  await page.keyboard.press(".");
+  await page.getByText("1 call waits below").waitFor({ state: "detached" });
+  assert.equal(await page.evaluate(() => document.activeElement.className), "ask");
+});
+
+test("a log whose scroll bar is pulled up stops following, and follows again when asked", async (t) => {
+  const { page } = await open(t, "log");
+  const button = page.locator(".panel .head .btn");
+  await page.locator(".ev li").first().waitFor();
+  assert.equal(await button.innerText(), "Following");
+  await page.evaluate(() => {
+    const box = document.querySelector(".ev");
+    box.style.maxHeight = "120px";
+    box.scrollTop = box.scrollHeight;
+  });
+  await page.waitForTimeout(50);
+  await page.evaluate(() => (document.querySelector(".ev").scrollTop = 0)); // as the scroll bar does it
+  await page.waitForFunction(() => document.querySelector(".panel .head .btn").innerText === "Follow");
+  await button.click();
+  assert.equal(await button.innerText(), "Following");
+});
+
+test("an edited text whose run did not start is in the box, and the focus stays in the timeline", async (t) => {
+  const { page } = await open(t, "ended");
+  await page.evaluate(() => {
+    const { answer } = globalThis.stage;
+    answer.branch = { ok: true };
+    answer.start = new Promise((settle) => (globalThis.settle = settle));
+  });
+  await page.getByRole("button", { name: "Edit and branch" }).click();
+  await page.keyboard.press("ControlOrMeta+A");
+  await page.keyboard.type("another way");
+  await page.keyboard.press("Enter");
+  await page.evaluate(() => {
+    const { timeline } = globalThis.stage;
+    timeline.value = { ...timeline.value, items: timeline.value.items.slice(1) }; // the branch is heard of
+  });
+  await page.waitForFunction(() => document.querySelector(".you-edit") === null);
+  assert.equal(await page.evaluate(() => document.activeElement.className), "scroll");
+  await page.evaluate(() => globalThis.settle({ ok: false, code: "config_error", status: 400, message: "no model is set" }));
+  await page.getByText("The agent cannot start: no model is set").waitFor();
+  await page.keyboard.press("Escape");
+  assert.equal(await page.inputValue("#message"), "another way");
+});
+
+test("what is touched on a phone is 44 px high, and stands on the screen of the smallest", async (t) => {
+  const { page } = await open(t, "approval");
+  const buttons = () => page.evaluate(() => [...document.querySelectorAll(".main button:not([popover] *), .main .box textarea")].filter((b) => b.checkVisibility()).map((b) => {
+    const { height, right } = b.getBoundingClientRect();
+    return { name: b.ariaLabel ?? b.innerText, height, right };
+  }));
+  await page.setViewportSize({ width: 390, height: 800 });
+  assert.deepEqual((await buttons()).filter((b) => b.height < 43.5), []);
+  await page.setViewportSize({ width: 320, height: 640 });
+  assert.deepEqual((await buttons()).filter((b) => b.right > 320), []);
+});
+
+test("a try to connect that is short is not worth a word", async (t) => {
+  const { page } = await open(t, "running");
+  const words = await page.evaluate(async () => {
+    const { connection } = globalThis.stage;
+    const place = document.querySelector(".side .foot .grow");
+    const said = [place.textContent];
+    await new Promise((done) => {
+      new MutationObserver(() => {
+        said.push(place.textContent);
+        if (said.length === 3) {
+          done();
+        }
+      }).observe(place, { characterData: true, childList: true, subtree: true });
+      connection.value = { ...connection.value, phase: "connecting", downSince: Date.now() };
+    });
+    return said;
+  });
+  assert.deepEqual(words, ["Live", "", "Connecting"]);
+});

@@ -10,7 +10,7 @@ import { Local } from "../src/ui/local.ts";
 import { logRows, merged } from "../src/ui/panel/rows.ts";
 import { patternsOf, wrongPatterns } from "../src/ui/panel/patterns.ts";
 import { held } from "../src/ui/sessions/order.ts";
-import { runsOf } from "../src/ui/timeline/runs.ts";
+import { holds, runsOf } from "../src/ui/timeline/runs.ts";
 import { around, earlier, kept, later, most, newest, page } from "../src/ui/timeline/window.ts";
 
 test("the document never holds more than 400 items, and loses none for good", () => {
@@ -134,4 +134,27 @@ test("a text that another run answers stands on the rail of that run", () => {
 test("a run that was stopped at once keeps its note and its foot", () => {
   const runs = runsOf([item("user", "r1", "a"), item("cancelled", "r1", "n"), item("foot", "r1", "f1"), item("user", "r2", "b")]);
   assert.deepEqual(runs.map((r) => r.items.length), [3, 1]);
+});
+
+test("a text that did not arrive from another box stands before what is written", () => {
+  const local = new Local(new Memory());
+  local.handBack("s1", "edited");
+  assert.equal(local.draft("s1"), "edited");
+  local.setDraft("s1", "written");
+  local.handBack("s1", "edited");
+  assert.equal(local.draft("s1"), "edited\n\nwritten");
+});
+
+test("an address leads to a call in a group, and to what a call gave", () => {
+  const call = (key: string, result: string) => ({ is: "call", key, result: { id: result } }) as unknown as TimelineItem;
+  assert.ok(holds(call("c1", "o1"), "c1"));
+  assert.ok(holds(call("c1", "o1"), "o1"));
+  assert.ok(!holds(call("c1", "o1"), "o2"));
+  for (const is of ["group", "folded"]) {
+    const together = { is, key: "c1:group", calls: [call("c1", "o1"), call("c2", "o2")] } as unknown as TimelineItem;
+    assert.ok(holds(together, "c2"));
+    assert.ok(holds(together, "o1"));
+    assert.ok(!holds(together, "c3"));
+  }
+  assert.ok(holds({ is: "prose", key: "m1" } as unknown as TimelineItem, "m1"));
 });

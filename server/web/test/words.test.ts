@@ -15,7 +15,7 @@ import { commandOf } from "../src/ui/keyboard.ts";
 import { parseRoute, routePath, toSession } from "../src/ui/route.ts";
 import { footWords } from "../src/ui/timeline/notes.tsx";
 import { favicon, tabTitle } from "../src/ui/title.ts";
-import { refusal, sessionLook } from "../src/ui/words.ts";
+import { cancelWords, isCancelReason, refusal, sessionLook } from "../src/ui/words.ts";
 
 test("numbers have a thin space", () => {
   assert.equal(count(4117), "4\u202f117");
@@ -146,7 +146,7 @@ test("single letters are no commands in a field, for an input method, or switche
 });
 
 test("a foot counts what is known and says what is not", () => {
-  const foot = { steps: 3, duration: 252_000, startedAt: "", endedAt: "", inputTokens: 18_432, outputTokens: 2_104, partial: false, cost: 0.031, attempt: null, userEntry: "", lastEntry: "", text: "" };
+  const foot = { steps: 3, duration: 252_000, inputTokens: 18_432, outputTokens: 2_104, partial: false, cost: 0.031, attempt: null, userEntry: "", lastEntry: "", text: "" };
   assert.equal(footWords(foot), "3 steps · 4 min 12 s · 18.4k in, 2.1k out · $0.031");
   assert.equal(footWords({ ...foot, steps: 1, cost: null, partial: true }), "1 step · 4 min 12 s · at least 18.4k in, 2.1k out · cost not reported");
   assert.equal(footWords({ ...foot, inputTokens: null, outputTokens: null, cost: null }), "3 steps · 4 min 12 s · cost not reported");
@@ -168,11 +168,22 @@ test("a refusal says what is so and what still works", () => {
   assert.equal(said("weather"), "The server refused: weather");
 });
 
+test("a reason to cancel that is not known is shown beside the general words", () => {
+  assert.equal(isCancelReason("superseded"), true);
+  assert.equal(isCancelReason("eclipse"), false);
+  assert.equal(cancelWords("eclipse"), "Stopped. The text above is what had arrived.");
+});
+
 test("a session that is not heard of is not called running", () => {
   const row = { id: "s", title: "", status: "running", pending: [], pending_count: 0 } as unknown as SessionRow;
   assert.equal(sessionLook(row, [], true, false).chip, "Running");
   assert.deepEqual(sessionLook(row, [], false, false).line, "Last known: running");
   assert.equal(sessionLook(row, [], false, false).glyph, "off");
+  const chip = (status: string) => sessionLook({ ...row, status }, [], false, false).chip;
+  assert.equal(chip("stopping"), "Last known: stopping");
+  assert.equal(chip("requires_action"), "Last known: needs you");
+  assert.equal(chip("failed"), "Last known: failed");
+  assert.equal(chip("idle"), "");
   assert.equal(sessionLook({ ...row, status: "dreaming" }, [], true, false).line, "dreaming");
   assert.equal(sessionLook({ ...row, status: "requires_action", pending_count: 2 }, [], true, false).line, "2 calls wait for approval");
 });

@@ -1,9 +1,9 @@
 // What a person can do: each goes over REST, for it answers. Nothing changes on the page
 // before the wire says so.
 
-import { Mode } from "../protocol.gen.ts";
+import { type Entry, Mode, Source } from "../protocol.gen.ts";
 import { newestBelow } from "../state/path.ts";
-import type { Outcome, SessionState } from "../state/types.ts";
+import type { Outcome } from "../state/types.ts";
 import { textOf } from "../state/item.ts";
 import { pageSize, type Rest } from "../wire/rest.ts";
 import type { Actions, Hit } from "../ui/page.ts";
@@ -107,8 +107,8 @@ async function arrived(rest: Rest, session: string, text: string, since: string)
     return { ok: true, value: true };
   }
   const page = await rest.messages(session, pageSize, "");
-  return map(page, ({ entries }) => (entries as SessionState["entries"] extends ReadonlyMap<string, infer E> ? readonly E[] : never)
-    .some((e) => e.source.type === "user" && Date.parse(e.created_at) >= from && textOf((e.payload as { content?: unknown }).content).text === text));
+  return map(page, ({ entries }) => (entries as readonly Entry[])
+    .some((e) => e.source.type === Source.User && Date.parse(e.created_at) >= from && textOf((e.payload as { content?: unknown }).content).text === text));
 }
 
 /** Reads older pages until an entry is there; false when the log has begun without it. */

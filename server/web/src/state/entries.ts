@@ -21,7 +21,7 @@ export function callOf(entry: Entry): FunctionCall | FunctionCallOutput | null {
  * The call that an output ends: the nearest one before it in its run with that id. Points
  * are of one (run, call id), in log order.
  */
-export function callBefore(points: readonly CallPoint[], outputSeq: number): CallPoint | undefined {
+function callBefore(points: readonly CallPoint[], outputSeq: number): CallPoint | undefined {
   return points.findLast((p) => !p.output && p.seq < outputSeq);
 }
 

@@ -17,8 +17,6 @@ export function footOf(entries: readonly Entry[], children: ReadonlyMap<string, 
   return {
     steps: answers.length,
     duration: Date.parse(last.created_at) - Date.parse(first.created_at),
-    startedAt: first.created_at,
-    endedAt: last.created_at,
     inputTokens: told.length > 0 ? sum(told.map((e) => e.usage?.input_tokens)) : null,
     outputTokens: told.length > 0 ? sum(told.map((e) => e.usage?.output_tokens)) : null,
     partial: answers.some((e) => typeof e.usage?.input_tokens !== "number" || typeof e.usage.output_tokens !== "number"),

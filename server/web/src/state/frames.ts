@@ -132,7 +132,7 @@ function accept(d: Draft, id: string, seq: number | undefined): Writable | null 
   return run;
 }
 
-export function newRun(id: string, session: string): RunState {
+function newRun(id: string, session: string): RunState {
   return {
     id, session, agent: "", phase: "running", cursor: 0, upto: 0, awaitBelow: 0, discarded: 0, hole: null, end: null, endedAt: 0,
     diagnostic: null,

@@ -87,11 +87,9 @@ export interface CallContext {
   /** its run goes on */
   going: boolean;
   lastStep: boolean;
-  /** the log tells how long it took: it ran alone, or first of its group */
-  timed: boolean;
 }
 
-export function callItem(entry: Entry, { compacted, result, standing, going, lastStep, timed }: CallContext): Call {
+export function callItem(entry: Entry, { compacted, result, standing, going, lastStep }: CallContext): Call {
   const call = entry.payload as FunctionCall;
   const output = result ? (result.payload as FunctionCallOutput).output : "";
   const display: Display = asDisplay(result?.display) ?? asDisplay(entry.display) ?? { kind: DisplayKind.ToolCall };
@@ -103,8 +101,7 @@ export function callItem(entry: Entry, { compacted, result, standing, going, las
     standing: result ? null : standing,
     output, result, display, lastStep,
     startedAt: entry.created_at,
-    endedAt: result?.created_at ?? "",
-    duration: result && timed ? Date.parse(result.created_at) - Date.parse(entry.created_at) : null,
+    duration: result ? Date.parse(result.created_at) - Date.parse(entry.created_at) : null,
   };
 }
 

@@ -137,7 +137,7 @@ function call(entry: Entry, inputs: Inputs, compacted: boolean, lastStep: boolea
   const id = callOf(entry)?.call_id ?? "";
   const output = outputAfter(inputs.calls.get(callKey(entry.run_id, id)) ?? [], entry.seq);
   return callItem(entry, {
-    compacted, lastStep, timed: true,
+    compacted, lastStep,
     result: (output && inputs.entries.get(output.id)) ?? null,
     standing: inputs.standing?.find((c) => c.run_id === entry.run_id && c.tool_call_id === id) ?? null,
     going: entry.run_id !== "" && entry.run_id === inputs.going,

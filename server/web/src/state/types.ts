@@ -240,7 +240,6 @@ export interface Call extends ItemBase {
   /** of the output entry, else derived from the call */
   display: Display;
   startedAt: string;
-  endedAt: string;
   /** ms; null where the log does not tell it: results of a group come in call order */
   duration: number | null;
   /** of the last step of its run: a small diff stands open */
@@ -271,8 +270,6 @@ export interface RunFoot {
   steps: number;
   /** ms, last entry − first entry */
   duration: number;
-  startedAt: string;
-  endedAt: string;
   /** null = no provider told any */
   inputTokens: number | null;
   outputTokens: number | null;
@@ -338,15 +335,7 @@ export type Input =
   | { is: "close" }
   | { is: "wants_taken" };
 
-// ---- the log inspector, and commands ---------------------------------------------------
-
-export interface LogView {
-  session: string;
-  events: readonly LogEvent[];
-  /** seq after the newest read */
-  next: number;
-  load: PageLoad;
-}
+// ---- commands --------------------------------------------------------------------------
 
 /** What became of a thing a person did. Nothing is shown that the wire has not said. */
 export type Outcome<T = undefined> =

@@ -72,7 +72,7 @@ export function call(name: string, args: unknown, more: Partial<Call> = {}): Cal
   const e = entry({ id: "c", type: ItemType.FunctionCall, status: "completed", call_id: `call_${seq}`, name, arguments: text });
   return {
     ...base(e), is: "call", callId: `call_${seq}`, name, arguments: text, state: "done", standing: null, output: "", result: null,
-    display: { kind: DisplayKind.Tool }, startedAt: ago(1), endedAt: ago(0), duration: 200, lastStep: true, ...more,
+    display: { kind: DisplayKind.Tool }, startedAt: ago(1), duration: 200, lastStep: true, ...more,
   };
 }
 
@@ -128,7 +128,7 @@ ok  \thitchpost/store\trun 175
 `;
 
 export const foot: RunFoot = {
-  steps: 3, duration: 252_000, startedAt: ago(5), endedAt: ago(1), inputTokens: 18_432, outputTokens: 2_104, partial: false, cost: 0.031,
+  steps: 3, duration: 252_000, inputTokens: 18_432, outputTokens: 2_104, partial: false, cost: 0.031,
   attempt: { index: 1, ids: ["a", "b"] }, userEntry: "u", lastEntry: "l", text: "…",
 };
 

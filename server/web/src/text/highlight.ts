@@ -22,7 +22,7 @@ for (const [name, language] of Object.entries(languages)) {
 }
 
 /** Longer code is not highlighted: characters. */
-export const maxHighlight = 50_000;
+const maxHighlight = 50_000;
 
 /** Markup of code, every character of it escaped; null where there is nothing to colour. */
 export function highlight(text: string, lang: string): string | null {

@@ -8,7 +8,7 @@ import { Dialogs, tell } from "./dialog.tsx";
 import { FirstRun } from "./firstrun.tsx";
 import { type Command, listen } from "./keyboard.ts";
 import { KeyList } from "./keys.tsx";
-import { said, say } from "./live.ts";
+import { said } from "./live.ts";
 import { type Page, PageProvider, usePage } from "./page.ts";
 import { Panel } from "./panel/panel.tsx";
 import { toSession } from "./route.ts";
@@ -121,7 +121,7 @@ async function createSession({ act, go }: Page): Promise<void> {
   if (outcome.ok) {
     go(toSession(outcome.value.id));
   } else {
-    say(refusal(outcome));
+    tell(refusal(outcome), null);
   }
 }
 

@@ -98,7 +98,7 @@ export function FirstRun() {
       </div>
       <p class="field-error" role="alert" hidden={why.value === ""}>{why.value}</p>
       <p class="fine">
-        demo/guide is an offline stand-in with a small grammar, not a language model. Add a provider in <code>config.toml</code>; the running
+        demo/guide is an offline stand-in with a small grammar, not a language model. Add a provider in <code>hitchpost.toml</code>; the running
         server picks it up.
       </p>
       <p class="fine">Or from a shell:</p>

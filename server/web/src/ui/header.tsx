@@ -2,7 +2,8 @@
 
 import { callsOf, waitingCalls } from "../state/select.ts";
 import type { Entry, SessionRow } from "../state/types.ts";
-import { useLocalNow } from "./clock.ts";
+import { useConnectionWord } from "./clock.ts";
+import { tell } from "./dialog.tsx";
 import { cost, tokens } from "./format.ts";
 import { Icon, IconButton, Status } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
@@ -11,7 +12,7 @@ import { useReading } from "./panel/reading.tsx";
 import { type Route, toSession } from "./route.ts";
 import { askDelete, askRename, copyLink, pin } from "./sessions/acts.ts";
 import { phoneScreen } from "./screen.ts";
-import { connected, connectionWord, sessionLook, titleOf } from "./words.ts";
+import { connected, refusal, sessionLook, titleOf } from "./words.ts";
 
 export function SessionHeader({ id, row }: { id: string; row: SessionRow | undefined }) {
   const page = usePage();
@@ -37,7 +38,7 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
       </button>
       <h1 class="clip foreign" title={row && titleOf(row)}>{row ? titleOf(row) : id}</h1>
       {look && look.chip !== "" && <span class={`chip ${chip}`.trimEnd()}><Status is={look.glyph} />{look.chip}</span>}
-      {look?.glyph !== "off" && !live && <ConnectionChip />}
+      {!look?.chip && !live && <ConnectionChip />}
       <span class="grow" />
       {row && <Usage row={row} />}
       <IconButton icon="rows" class="wide" label="Log" title="Log  (L)" pressed={panel?.is === "log"} onClick={() => show("log")} />
@@ -62,14 +63,16 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
 
 /** On a phone the foot of the list is on another screen. */
 function ConnectionChip() {
-  const { connection } = usePage();
-  return <span class="chip off phone num">{connectionWord(connection.value, useLocalNow().value)}</span>;
+  const word = useConnectionWord();
+  return word === "" ? null : <span class="chip off phone num">{word}</span>;
 }
 
 async function forkAll({ act, go }: ReturnType<typeof usePage>, id: string): Promise<void> {
   const outcome = await act.fork(id, "");
   if (outcome.ok) {
     go(toSession(outcome.value.id));
+  } else {
+    tell(refusal(outcome), null);
   }
 }
 

@@ -54,6 +54,12 @@ export class Local {
     this.#write(`${prefix}${this.#owner}:draft:${session}`, text === "" ? null : text);
   }
 
+  /** A text that left another box and did not arrive: it stands before what is written. */
+  handBack(session: string, text: string): void {
+    const draft = this.draft(session);
+    this.#set(`draft:${session}`, draft === "" ? text : `${text}\n\n${draft}`);
+  }
+
   /** Highest seq seen; −1 = never opened here. */
   readMark(session: string): number {
     return Number(this.#get(`read:${session}`) ?? "-1");

@@ -3,7 +3,7 @@
 
 import { signal } from "@preact/signals";
 
-export type Screen = "list" | "main" | "panel";
+type Screen = "list" | "main" | "panel";
 
 /** Set while sessions are stepped through by keys: the composer must not take the focus then. */
 export const stepping = { now: false };

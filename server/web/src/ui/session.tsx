@@ -49,7 +49,7 @@ interface BodyProps extends SessionProps {
 
 function Body({ id, row, open, handle }: BodyProps) {
   const page = usePage();
-  const pinned = useSignal(true);
+  const away = useSignal(false); // from the calls that wait
   const items = page.timeline.value;
   const inbox = open?.inbox ?? [];
   const takeBack = useTakeBack(id);
@@ -71,13 +71,13 @@ function Body({ id, row, open, handle }: BodyProps) {
   return (
     <>
       {known ? (
-        <TimelineView key={id} session={id} items={items} handle={handle} onPinned={(is) => (pinned.value = is)} />
+        <TimelineView key={id} session={id} items={items} handle={handle} onAway={(is) => (away.value = is)} />
       ) : (
         <Skeleton />
       )}
       <footer class="dock">
         <div class="col">
-          <Strip upTo={open === null ? 0 : shownUpto(page.app.value)} below={pinned.value ? 0 : standing} onGo={() => handle.current?.toAsk()} />
+          <Strip upTo={open === null ? 0 : shownUpto(page.app.value)} below={away.value ? standing : 0} onGo={() => handle.current?.toAsk()} />
           {row && <Waiting row={row} items={inbox} takeBack={takeBack} />}
           {row && <Composer key={id} row={row} takeNewest={takeNewest} onSend={() => handle.current?.toEnd()} />}
         </div>

@@ -19,17 +19,23 @@ export interface Look {
  * now; unread: something came since it was seen.
  */
 export function sessionLook(row: SessionRow, standing: readonly StandingCall[], live: boolean, unread: boolean): Look {
+  const look = lookOf(row, standing, unread);
+  if (live || look.chip === "") {
+    return look;
+  }
+  const chip = `Last known: ${look.chip.toLowerCase().replace("…", "")}`;
+  return look.glyph === "run" ? { ...look, glyph: "off", line: chip, chip } : { ...look, chip };
+}
+
+/** The same, were it so now. */
+function lookOf(row: SessionRow, standing: readonly StandingCall[], unread: boolean): Look {
   switch (row.status) {
     case SessionStatus.RequiresAction:
       return { glyph: "need", line: waits(row, standing), chip: "Needs you", tone: "need-text" };
     case SessionStatus.Running:
-      return live
-        ? { glyph: "run", line: "Running", chip: "Running", tone: "" }
-        : { glyph: "off", line: "Last known: running", chip: "Last known: running", tone: "" };
+      return { glyph: "run", line: "Running", chip: "Running", tone: "" };
     case SessionStatus.Stopping:
-      return live
-        ? { glyph: "run", line: "Stopping…", chip: "Stopping…", tone: "" }
-        : { glyph: "off", line: "Last known: stopping", chip: "Last known: stopping", tone: "" };
+      return { glyph: "run", line: "Stopping…", chip: "Stopping…", tone: "" };
     case SessionStatus.Resumable:
       return { glyph: "open", line: "Paused in the middle of a run", chip: "Paused", tone: "" };
     case SessionStatus.Failed:
@@ -144,6 +150,11 @@ export function cancelWords(reason: string): string {
     default:
       return "Stopped. The text above is what had arrived.";
   }
+}
+
+/** Whether cancelWords say all there is to a reason. */
+export function isCancelReason(reason: string): boolean {
+  return Object.values<string>(CancelReason).includes(reason);
 }
 
 export interface QueueWords {

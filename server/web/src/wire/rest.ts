@@ -214,7 +214,7 @@ function list<T>(value: unknown): T[] {
 }
 
 /** Events of a server-sent stream: the number and the data of each; -1 where it has no number of its own. */
-export async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id: number; data: string }> {
+async function* sse(body: ReadableStream<Uint8Array>): AsyncGenerator<{ id: number; data: string }> {
   const reader = body.pipeThrough(new TextDecoderStream() as ReadableWritablePair<string, Uint8Array>).getReader();
   let rest = "";
   let id = -1;

@@ -2,6 +2,7 @@
 // done on purpose: its keys work inside it alone, and never in its first half second.
 
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { RESTCode } from "../../protocol.gen.ts";
 import type { Call, StandingCall } from "../../state/types.ts";
 import { visible } from "../escape.ts";
 import { exactClock, instant } from "../format.ts";
@@ -38,7 +39,11 @@ export function Approval({ call, standing }: { call: Call; standing: StandingCal
     const outcome = how === "approve" ? await page.act.approve(standing) : await page.act.deny(standing, reason);
     if (!outcome.ok) {
       setDeciding("");
-      setWhy(outcome.code === "not_found" || outcome.code === "conflict" ? "Already decided." : refusal(outcome));
+      const decided = outcome.code === RESTCode.NotFound || outcome.code === RESTCode.Conflict;
+      setWhy(decided ? "Already decided." : refusal(outcome));
+      if (decided) {
+        page.act.reload();
+      }
     } // else the wire says so, and the card becomes its call
   };
   const keyed = (event: KeyboardEvent): void => {

@@ -73,7 +73,7 @@ function done(call: Call): CallOutcome {
 }
 
 /** null: the display does not tell it. */
-export function exitCode(call: Call): number | null {
+function exitCode(call: Call): number | null {
   const extra = call.display.extra;
   const code = typeof extra === "object" && extra !== null ? (extra as Record<string, unknown>).exit_code : undefined;
   return typeof code === "number" ? code : null;

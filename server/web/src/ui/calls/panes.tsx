@@ -142,7 +142,7 @@ export function TablePane({ table }: { table: Table }) {
   );
 }
 
-export interface TodoItem {
+interface TodoItem {
   content: string;
   status: string;
 }

@@ -2,10 +2,10 @@
 
 import { useSignal } from "@preact/signals";
 import { useEffect, useRef } from "preact/hooks";
-import type { Queue } from "../../protocol.gen.ts";
+import { type Queue, Source } from "../../protocol.gen.ts";
+import { textOf } from "../../state/item.ts";
 import { shownUpto } from "../../state/select.ts";
 import type { SessionState } from "../../state/types.ts";
-import { say } from "../live.ts";
 import { type Page, usePage } from "../page.ts";
 import { refusal } from "../words.ts";
 
@@ -68,7 +68,6 @@ export function useSending(session: string, cleared: () => void): Sending {
       const ended = t.target.to === "queue" && outcome.code === "not_found";
       const why = queue !== "" ? "A run has just started. Your text can be queued." : ended ? "That run has ended." : refusal(outcome);
       phase.value = { is: "refused", why, queue };
-      say(why);
     }
   };
   const open = page.app.value.open;
@@ -123,8 +122,8 @@ function holds(open: SessionState, t: Try): boolean {
     return true;
   }
   for (const entry of open.entries.values()) {
-    const { content } = entry.payload as { role?: string; content?: readonly { text?: string }[] };
-    if (entry.seq > t.seq && entry.source.type === "user" && content?.map((part) => part.text ?? "").join("") === t.text) {
+    const { content } = entry.payload as { content?: unknown };
+    if (entry.seq > t.seq && entry.source.type === Source.User && textOf(content).text === t.text) {
       return true;
     }
   }

@@ -1,27 +1,27 @@
 // The one strip above the composer: no connection, or an approval that is out of view.
 
-import { position } from "../format.ts";
+import { plural, position } from "../format.ts";
 import { Status } from "../icons.tsx";
-import { plural } from "../format.ts";
-import { useLocalNow } from "../clock.ts";
+import { useConnectionWord, useLate } from "../clock.ts";
 import { usePage } from "../page.ts";
-import { connectionReason, connectionWord } from "../words.ts";
+import { connectionReason } from "../words.ts";
 
 const patience = 1_000; // ms without a connection before it is worth a strip
 
 interface StripProps {
   /** log position that is shown; 0 = nothing is */
   upTo: number;
-  /** standing calls of this session that are out of view */
+  /** standing calls of this session, when none of them is in view; else 0 */
   below: number;
   onGo: () => void;
 }
 
 export function Strip({ upTo, below, onGo }: StripProps) {
   const { connection, act } = usePage();
-  const now = useLocalNow();
+  const word = useConnectionWord();
   const c = connection.value;
-  const down = c.downSince > 0 && c.phase !== "catching_up" && (c.phase === "offline" || now.value - c.downSince >= patience);
+  const late = useLate(c.downSince, patience);
+  const down = c.downSince > 0 && c.phase !== "catching_up" && (c.phase === "offline" || late);
   if (down) {
     const why = connectionReason(c);
     return (
@@ -31,7 +31,7 @@ export function Strip({ upTo, below, onGo }: StripProps) {
           <b>No connection.</b> {why || "The agent goes on without this page."}
           {upTo > 0 && <> Shown: the log up to <span class="num">{position(upTo)}</span>.</>}
         </span>
-        <span class="muted num wide">{connectionWord(c, now.value)}</span>
+        <span class="muted num wide">{word}</span>
         <button type="button" class="btn small" onClick={() => act.retry()}>Retry now</button>
       </div>
     );

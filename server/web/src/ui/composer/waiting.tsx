@@ -5,7 +5,6 @@ import { useSignal } from "@preact/signals";
 import type { InboxItem, SessionRow } from "../../state/types.ts";
 import { instant } from "../format.ts";
 import { IconButton } from "../icons.tsx";
-import { say } from "../live.ts";
 import { usePage } from "../page.ts";
 import { connected, queueWords, refusal } from "../words.ts";
 
@@ -52,8 +51,6 @@ export function useTakeBack(session: string): (item: InboxItem) => Promise<strin
     if (outcome.ok) {
       return "";
     }
-    const why = outcome.code === "not_found" || outcome.code === "conflict" ? "Already read by the agent." : refusal(outcome);
-    say(why);
-    return why;
+    return outcome.code === "not_found" || outcome.code === "conflict" ? "Already read by the agent." : refusal(outcome);
   };
 }

@@ -1,32 +1,41 @@
 // The log inspector: the log as it is, known types and unknown ones alike.
 
-import { useSignal } from "@preact/signals";
+import { type ReadonlySignal, useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef } from "preact/hooks";
 import { EventType, type LogEvent } from "../../protocol.gen.ts";
 import { count, instant, position } from "../format.ts";
 import { Icon, Status } from "../icons.tsx";
 import { copy } from "../live.ts";
 import { Link } from "../link.tsx";
+import { shownUpto } from "../../state/select.ts";
 import { usePage } from "../page.ts";
+import { holds } from "../timeline/runs.ts";
 import { PanelFrame } from "./panel.tsx";
-import { type LogRow, logRows, merged } from "./rows.ts";
+import { type LogRow, logRows, merged, mostRows } from "./rows.ts";
 
 const pageSize = 200; // events read at once
 const tick = 2_000; // ms between reads while the log may have grown
 
 export function LogPanel({ session, seq }: { session: string; seq: number }) {
   const page = usePage();
-  const log = useLog(session, seq);
   const filter = useSignal("");
   const hide = useSignal(true);
   const opened = useSignal<ReadonlySet<number>>(new Set(seq >= 0 ? [seq] : []));
   const box = useRef<HTMLUListElement>(null);
   const following = useSignal(seq < 0);
-  const leftAt = useSignal(-1);
+  const row = page.app.value.rows.get(session);
+  const end = row ? Math.max(row.last_seq, shownUpto(page.app.value)) : -1;
+  const leftAt = useSignal(end); // where the log ended when the reader was at its end last
+  const log = useLog(session, seq, following);
+  useEffect(() => {
+    if (leftAt.value < 0) {
+      leftAt.value = end; // the session was not read yet
+    }
+  }, [end]);
   const rows = useMemo(() => logRows(log.events, filter.value, hide.value), [log.events, filter.value, hide.value]);
   const last = log.events[log.events.length - 1]?.seq ?? -1;
-  const fresh = following.value ? 0 : Math.max(0, last - leftAt.value);
-  const entries = page.app.value.open?.id === session ? page.app.value.open.entries : null;
+  const fresh = Math.max(0, end, last) - leftAt.value;
+  const shown = (id: string): boolean => page.timeline.value?.items.some((item) => holds(item, id)) === true;
 
   useLayoutEffect(() => {
     if (following.value && box.current) {
@@ -46,8 +55,20 @@ export function LogPanel({ session, seq }: { session: string; seq: number }) {
   const leave = (): void => {
     if (following.value) {
       following.value = false;
-      leftAt.value = last;
+      leftAt.value = Math.max(end, last);
     }
+  };
+  const follow = (): void => {
+    following.value = true;
+    log.toEnd();
+  };
+  const lastTop = useRef(0);
+  /** The scroll bar, too: up is away from the end, also when nothing else tells of it. */
+  const scrolled = ({ scrollTop, scrollHeight, clientHeight }: HTMLElement): void => {
+    if (scrollTop < lastTop.current && scrollHeight - scrollTop - clientHeight > 1) {
+      leave();
+    }
+    lastTop.current = scrollTop;
   };
   const first = log.events[0]?.seq;
   return (
@@ -57,7 +78,7 @@ export function LogPanel({ session, seq }: { session: string; seq: number }) {
         <>
           <span class="muted num meta-plain">{first !== undefined && `${position(first)} to ${position(last)}`}</span>
           <span class="grow" />
-          <button type="button" class="btn small num" aria-pressed={following.value} onClick={() => (following.value ? leave() : (following.value = true))}>
+          <button type="button" class="btn small num" aria-pressed={following.value} onClick={() => (following.value ? leave() : follow())}>
             {following.value ? <><Status is="live" />Following</> : fresh > 0 ? `Follow, ${count(fresh)} new` : "Follow"}
           </button>
         </>
@@ -72,13 +93,13 @@ export function LogPanel({ session, seq }: { session: string; seq: number }) {
       </div>
       <ul
         ref={box} class="ev" tabIndex={0} aria-label="Events"
-        onWheel={(e) => e.deltaY < 0 && leave()} onTouchMove={leave}
+        onWheel={(e) => e.deltaY < 0 && leave()} onScroll={(e) => scrolled(e.currentTarget)}
         onKeyDown={(e) => ["PageUp", "Home", "ArrowUp"].includes(e.key) && leave()}
       >
         {first !== undefined && first > 0 && (
           <li class="words"><button type="button" class="btn small" onClick={() => { leave(); log.earlier(); }}>Load earlier</button></li>
         )}
-        {rows.map((row) => <Row key={rowKey(row)} row={row} opened={opened.value} toggle={toggle} session={session} shown={(id) => entries?.has(id) === true} />)}
+        {rows.map((row) => <Row key={rowKey(row)} row={row} opened={opened.value} toggle={toggle} session={session} shown={shown} />)}
         {log.problem !== "" && (
           <li class="words" role="alert">The log could not be read. <button type="button" class="btn small" onClick={log.retry}>Try again</button></li>
         )}
@@ -96,7 +117,7 @@ interface RowProps {
   opened: ReadonlySet<number>;
   toggle: (seq: number) => void;
   session: string;
-  /** whether an event has an entry in the conversation */
+  /** whether an event is seen in the conversation */
   shown: (id: string) => boolean;
 }
 
@@ -140,21 +161,27 @@ function Envelope({ event, session, shown }: { event: LogEvent; session: string;
       </pre>
       <div class="do">
         <button type="button" class="btn small" onClick={() => void copy(text)}><Icon name="copy" />Copy</button>
-        {shown && <Link class="btn small" to={{ at: "session", session, entry: event.id, panel: { is: "log", seq: event.seq } }}>Show in conversation</Link>}
+        {shown && <Link class="btn small" to={{ at: "session", session, entry: event.id, panel: besides() ? { is: "log", seq: event.seq } : null }}>Show in conversation</Link>}
       </div>
     </div>
   );
+}
+
+/** Whether the panel stands beside the conversation, not over it. */
+function besides(): boolean {
+  return !matchMedia("(max-width: 1180px)").matches;
 }
 
 interface Log {
   events: readonly LogEvent[];
   problem: string;
   earlier: () => void;
+  toEnd: () => void;
   retry: () => void;
 }
 
 /** Reads the log from a position, or its end, and what comes after it while it is looked at. */
-function useLog(session: string, seq: number): Log {
+function useLog(session: string, seq: number, following: ReadonlySignal<boolean>): Log {
   const { act, app } = usePage();
   const events = useSignal<readonly LogEvent[]>([]);
   const problem = useSignal("");
@@ -174,6 +201,9 @@ function useLog(session: string, seq: number): Log {
     }
   };
   const onward = (): void => {
+    if (!following.peek() && events.peek().length >= mostRows) {
+      return; // what comes would push out what is being read
+    }
     const last = events.peek()[events.peek().length - 1];
     void read(last ? last.seq + 1 : seq < 0 ? -1 : Math.max(0, seq - pageSize / 2));
   };
@@ -187,5 +217,5 @@ function useLog(session: string, seq: number): Log {
     const first = events.peek()[0]?.seq ?? 0;
     void read(Math.max(0, first - pageSize));
   };
-  return { events: events.value, problem: problem.value, earlier, retry: onward };
+  return { events: events.value, problem: problem.value, earlier, toEnd: () => void read(-1), retry: onward };
 }

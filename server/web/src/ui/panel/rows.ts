@@ -7,11 +7,12 @@ export type LogRow =
   /** a run of chunks of one type, as one row */
   | { is: "fold"; type: string; from: number; to: number; events: readonly LogEvent[] };
 
-const mostRows = 2_000; // events kept; the oldest go first
+/** Events kept at once: those that are read now push out the ones at the other end. */
+export const mostRows = 2_000;
 const chunkTypes: readonly string[] = [EventType.AssistantChunk, EventType.ReasoningChunk, EventType.ToolProgress];
 
 /** Whether an event is a streamed piece. */
-export function isChunk(event: LogEvent): boolean {
+function isChunk(event: LogEvent): boolean {
   return chunkTypes.includes(event.type);
 }
 

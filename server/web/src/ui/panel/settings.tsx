@@ -35,13 +35,14 @@ export function SettingsPanel({ session }: { session: string }) {
 
 function General({ row }: { row: SessionRow }) {
   const page = usePage();
+  const mayNot = page.app.value.me?.allow.includes("admin") === false ? "This token does not allow it" : "";
   const ids: [string, string][] = [["Session", row.id], ...(row.live_run_id ? [["Run", row.live_run_id] as [string, string]] : [])];
   return (
     <section>
       <h2>General</h2>
       <table class="pairs">
         <tbody>
-          <Pair name="Title" value={titleOf(row)}><IconButton icon="edit" label="Rename" small onClick={() => askRename(page, row)} /></Pair>
+          <Pair name="Title" value={titleOf(row)}><IconButton icon="edit" label="Rename" small off={mayNot} onClick={() => askRename(page, row)} /></Pair>
           <Pair name="Agent" value={row.agent} />
           {ids.map(([name, id]) => (
             <Pair name={name} value={id} mono><IconButton icon="copy" label={`Copy the ${name.toLowerCase()}'s id`} small onClick={() => void copy(id)} /></Pair>
@@ -108,7 +109,8 @@ function Ends({ row }: { row: SessionRow }) {
   const said = useSignal("");
   const busy = useSignal(false);
   const open = row.live_run_id !== undefined;
-  const off = busy.value || open;
+  const admin = page.app.value.me?.allow.includes("admin") !== false;
+  const off = busy.value || open || !admin;
   const compact = async (): Promise<void> => {
     if (off) {
       return;
@@ -129,7 +131,7 @@ function Ends({ row }: { row: SessionRow }) {
       <p class="muted">A summary takes the place of what the model reads; here everything stays readable.</p>
       <div class="do">
         <button type="button" class="btn" aria-disabled={off} title={open ? "Stop the run to do this" : undefined} onClick={() => void compact()}>{busy.value ? "Summarising…" : "Compact now"}</button>
-        <button type="button" class="btn danger" onClick={() => askDelete(page, row)}>Delete</button>
+        <button type="button" class="btn danger" aria-disabled={!admin} onClick={() => admin && askDelete(page, row)}>Delete</button>
       </div>
       <p class="muted" role="status" hidden={said.value === ""}>{said.value}</p>
     </section>

@@ -1,8 +1,8 @@
 // What can be done to a session from a menu.
 
 import type { SessionRow } from "../../state/types.ts";
-import { ask } from "../dialog.tsx";
-import { copy, say } from "../live.ts";
+import { ask, tell } from "../dialog.tsx";
+import { copy } from "../live.ts";
 import type { Page } from "../page.ts";
 import { routePath, toSession } from "../route.ts";
 import { refusal, titleOf } from "../words.ts";
@@ -58,7 +58,7 @@ function whenGone(app: Page["app"], session: string, then: () => void): void {
 export async function pin({ act }: Page, row: SessionRow): Promise<void> {
   const outcome = await act.pin(row.id, !row.pinned);
   if (!outcome.ok) {
-    say(refusal(outcome));
+    tell(refusal(outcome), null);
   }
 }
 

@@ -6,8 +6,8 @@ import { callsOf, groupsOf, isUnread, type Groups } from "../../state/select.ts"
 import type { SessionRow } from "../../state/types.ts";
 import { age, instant } from "../format.ts";
 import { Brandmark, Icon, IconButton, Status } from "../icons.tsx";
-import { connected, connectionGlyph, connectionWord, sessionLook, titleOf } from "../words.ts";
-import { useLocalNow } from "../clock.ts";
+import { connected, connectionGlyph, sessionLook, titleOf } from "../words.ts";
+import { useConnectionWord } from "../clock.ts";
 import { type Hit, usePage } from "../page.ts";
 import { Link } from "../link.tsx";
 import { toSession } from "../route.ts";
@@ -42,12 +42,11 @@ export function Sessions({ onNew }: { onNew: () => void }) {
 
 function Foot() {
   const { connection } = usePage();
-  const now = useLocalNow();
-  const c = connection.value;
+  const word = useConnectionWord();
   return (
     <div class="foot" role="status" aria-live="off">
-      <Status is={connectionGlyph(c)} />
-      <span class="grow muted num">{connectionWord(c, now.value)}</span>
+      <Status is={connectionGlyph(connection.value)} />
+      <span class="grow muted num">{word}</span>
       <AccountMenu />
     </div>
   );

@@ -10,7 +10,7 @@ import { copy } from "../live.ts";
 import { Link } from "../link.tsx";
 import { usePage } from "../page.ts";
 import { toSession } from "../route.ts";
-import { cancelWords, connected, refusal, sentence } from "../words.ts";
+import { cancelWords, connected, isCancelReason, refusal, sentence } from "../words.ts";
 import { Prose } from "./prose.tsx";
 import { Switcher, type TreeProps } from "./user.tsx";
 
@@ -68,6 +68,7 @@ export function Cancelled({ item }: { item: Is<"cancelled"> }) {
     <div class="note">
       <Status is="off" />
       <span>{cancelWords(item.reason)}</span>
+      {!isCancelReason(item.reason) && <span class="mono foreign">{item.reason}</span>}
       {item.message !== "" && <span class="foreign">{item.message}</span>}
     </div>
   );

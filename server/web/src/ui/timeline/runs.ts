@@ -1,6 +1,6 @@
 // The items of a timeline, by run: each hangs on one rail.
 
-import type { TimelineItem } from "../../state/types.ts";
+import type { Call, TimelineItem } from "../../state/types.ts";
 
 export interface RunItems {
   /** "" = outside a run */
@@ -38,4 +38,18 @@ function joined(done: RunItems[], next: RunItems): RunItems[] {
 /** Whether an item is something new to a person, not a mark of the page. */
 export function isNews(item: TimelineItem): boolean {
   return item.is !== "hole" && item.is !== "replaying" && item.is !== "diagnostic" && item.is !== "foot";
+}
+
+/** Whether an item shows an entry: its own, one of its calls, or what a call gave. */
+export function holds(item: TimelineItem, entry: string): boolean {
+  const ofCall = (call: Call): boolean => call.key === entry || call.result?.id === entry;
+  switch (item.is) {
+    case "call":
+      return ofCall(item);
+    case "group":
+    case "folded":
+      return item.calls.some(ofCall);
+    default:
+      return item.key === entry;
+  }
 }

@@ -11,8 +11,8 @@ import { type Page, usePage } from "../page.ts";
 import { connected } from "../words.ts";
 import { TimelineEntry } from "./entry.tsx";
 import { Paused } from "./notes.tsx";
-import { isNews, runsOf } from "./runs.ts";
-import { Scroller } from "./scroll.ts";
+import { holds, isNews, runsOf } from "./runs.ts";
+import { near, Scroller } from "./scroll.ts";
 import { around, earlier, kept, later, newest, type Window } from "./window.ts";
 
 /** What other parts ask of the timeline. */
@@ -28,10 +28,11 @@ interface TimelineProps {
   session: string;
   items: Items;
   handle: { current: TimelineHandle | null };
-  onPinned: (pinned: boolean) => void;
+  /** whether no question is in view, where one stands */
+  onAway: (away: boolean) => void;
 }
 
-export function TimelineView({ session, items, handle, onPinned }: TimelineProps) {
+export function TimelineView({ session, items, handle, onAway }: TimelineProps) {
   const page = usePage();
   const box = useRef<HTMLDivElement>(null);
   const column = useRef<HTMLDivElement>(null);
@@ -53,7 +54,6 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
       pinned: (is) => {
         pinned.value = is;
         leftAt.value = is ? -1 : newestSeq(now.current.all);
-        onPinned(is);
       },
       top: () => {
         if (now.current.window.from > 0) {
@@ -84,6 +84,7 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
     scroller.current?.follow();
   });
   useOpening(session, all, found, scroller, box, setWindow);
+  useAway(box, all, window, onAway);
   useReadMark(session, pinned.value && window.to >= all.length);
 
   const shown = all.slice(window.from, window.to);
@@ -106,7 +107,7 @@ export function TimelineView({ session, items, handle, onPinned }: TimelineProps
             const parked = live && own.some(stands);
             const entries = own.map((item) => (
               <TimelineEntry
-                key={item.key} item={item} session={session} locked={locked} found={item.key === found}
+                key={item.key} item={item} session={session} locked={locked} found={found !== "" && holds(item, found)}
                 head={live && item === own[own.length - 1] && item.is !== "user"}
                 final={!open && (item.key === lastKey || all[all.length - 2]?.key === item.key && all[all.length - 1]?.is === "foot")}
               />
@@ -232,7 +233,7 @@ function useOpening(
     }
     const first = !done.current.startsWith(`${session} `);
     const mark = page.local.readMark(session);
-    const index = found !== "" ? all.findIndex((item) => item.key === found) : first && mark >= 0 ? all.findIndex((item) => item.seq > mark && isNews(item)) : -1;
+    const index = found !== "" ? all.findIndex((item) => holds(item, found)) : first && mark >= 0 ? all.findIndex((item) => item.seq > mark && isNews(item)) : -1;
     if (found !== "" && index < 0) {
       done.current = wanted;
       void page.act.find(found).then((is) => is && (done.current = ""));
@@ -260,6 +261,26 @@ function settle(box: HTMLElement | null, scroller: Scroller | null): void {
   if (box && box.scrollHeight - box.scrollTop - box.clientHeight < 1) {
     scroller?.pin();
   }
+}
+
+/** Tells whether the questions are out of view: what is drawn new is looked at after it was laid out. */
+function useAway(box: { current: HTMLElement | null }, all: readonly TimelineItem[], { from, to }: Window, onAway: (away: boolean) => void): void {
+  useEffect(() => {
+    const asks = box.current?.querySelectorAll(".ask") ?? [];
+    if (asks.length === 0) {
+      onAway(to < all.length); // it stands among the newest
+      return;
+    }
+    const seen = new Set<Element>();
+    const watcher = new IntersectionObserver((changes) => {
+      for (const { target, isIntersecting } of changes) {
+        seen[isIntersecting ? "add" : "delete"](target);
+      }
+      onAway(seen.size === 0);
+    }, { root: box.current, rootMargin: `0px 0px -${near}px 0px` });
+    asks.forEach((ask) => watcher.observe(ask));
+    return () => watcher.disconnect();
+  }, [all, from, to]);
 }
 
 /** Seen is what came while the page is visible and the end in view. */

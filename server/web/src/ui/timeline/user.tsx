@@ -1,7 +1,9 @@
 // A person's text: what was said, and what can be done with it.
 
 import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { Source } from "../../protocol.gen.ts";
 import type { Attempt, TimelineItem } from "../../state/types.ts";
+import { tell } from "../dialog.tsx";
 import { Reading } from "../fold.ts";
 import { clock, instant } from "../format.ts";
 import { IconButton } from "../icons.tsx";
@@ -45,6 +47,7 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
         <IconButton icon="fork" label="Fork from here" off={off} onClick={() => void fork()} />
         <IconButton icon="copy" label="Copy" onClick={() => void copy(item.text)} />
         {item.entry && <time class="num" dateTime={item.entry.created_at} title={instant(item.entry.created_at)}>{clock(item.entry.created_at)}</time>}
+        {item.entry && item.entry.source.type !== Source.User && <span class="faint mono foreign">{item.entry.source.type}</span>}
         {item.injected && <span class="faint">while it ran</span>}
       </div>
       <p class="field-error" role="alert" hidden={why === ""}>{why}</p>
@@ -54,20 +57,23 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
 
 /** The old attempt stays: this branches before it and runs. */
 function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd: () => void }) {
-  const { act } = usePage();
+  const { act, local } = usePage();
   const field = useRef<HTMLTextAreaElement>(null);
   const [text, setText] = useState(item.text);
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
   const branched = useRef(false);
+  const here = useRef(true); // a branch that is heard of takes this field away
   const { toEnd } = useContext(Reading);
   useLayoutEffect(() => {
     const entry = field.current?.closest<HTMLElement>(".e");
     field.current?.focus({ preventScroll: true });
     return () => {
+      here.current = false;
       if (document.activeElement?.closest(".you-edit")) {
-        entry?.focus({ preventScroll: true }); // the field goes, the line stays
+        // The field goes; so does the line, once the branch is heard of.
+        queueMicrotask(() => (entry?.isConnected ? entry : document.querySelector<HTMLElement>(".main .scroll"))?.focus({ preventScroll: true }));
       }
     };
   }, []);
@@ -84,8 +90,11 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
     if (started.ok) {
       onEnd();
       toEnd();
-    } else {
+    } else if (here.current) {
       setWhy(refusal(started));
+    } else {
+      local.handBack(session, text);
+      tell(started.code === "unreachable" ? "Not confirmed. It may have arrived." : refusal(started), null);
     }
   };
   return (
