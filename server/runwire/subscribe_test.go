@@ -17,8 +17,14 @@ import (
 func (p *peer) replay(run string, from int64) string {
 	p.t.Helper()
 	p.say(protocol.RunSubscribe{RunID: run, FromSeq: from})
+	return p.undecoded(run)
+}
+
+// undecoded returns the frames of a run that come up to its end, which are many.
+func (p *peer) undecoded(run string) string {
+	p.t.Helper()
 	var b strings.Builder
-	for { // undecoded: there are many
+	for {
 		_, line, err := p.ws.Read(context.Background())
 		if err != nil {
 			p.t.Fatal(err)
@@ -127,7 +133,7 @@ func TestRunStartedComesFirstOnAConnectionThatNeverHadIt(t *testing.T) {
 //
 // guarantee 3
 func TestSubscribingAgainWhileItStreamsNeverSkipsAndRepeatsOnlyWhatWasAskedFor(t *testing.T) {
-	w := newWorld(t, settings{})
+	w := newWorld(t, settings{queue: 10_000}) // two reads when all is over
 	w.create("a", "me")
 	p, two := w.join("secret-all"), w.join("secret-all")
 	w.model.replies <- append(strings.Split(strings.Repeat("x", 1500), ""), strings.Split(strings.Repeat("y", 1500), "")...)
