@@ -25,7 +25,9 @@ export function browser() {
   launched ??= chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
   return launched;
 }
-after(async () => (await launched)?.close());
+if (process.env.NODE_TEST_CONTEXT) {
+  after(async () => (await launched)?.close());
+}
 
 /** A server of this test alone. The limits are small, so that replays have holes. */
 export class World {
