@@ -29,16 +29,24 @@ function watch() {
 const world = await World.of(t, { lines: sessionLines("two-hundred", 200) });
 const tab = await world.open("/s/two-hundred");
 await tab.page.addInitScript(watch);
+const devtools = await tab.context.newCDPSession(tab.page);
+await devtools.send("Performance.enable", { timeDomain: "threadTicks" });
+/** What the page's thread has had of a processor so far, ms: other work of the machine is not in it. */
+const busy = async () => 1_000 * (await devtools.send("Performance.getMetrics")).metrics.find((m) => m.name === "TaskDuration").value;
 const paints = [];
+const works = [];
 const entries = [];
-for (let round = 0; round < 11; round++) {
-  await tab.page.reload();
+for (let round = 0; round < 9; round++) {
+  const before = await busy();
+  await tab.page.reload({ waitUntil: "commit" });
   await tab.page.waitForFunction(() => globalThis.shownAt);
+  const after = await busy();
+  works.push(after < before ? after : after - before); // a new process begins at 0
   const [paint, shown] = await tab.page.evaluate(() => [performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? 0, globalThis.shownAt]);
   paints.push(paint);
   entries.push(shown);
 }
-console.log(`a session of 200 entries, ${entries.length} reloads: first contentful paint ${Math.round(middle(paints))} ms, entries painted ${Math.round(middle(entries))} ms (middle), ${Math.round(Math.max(...entries))} ms (worst); the goal is 300 ms`);
+console.log(`a session of 200 entries, ${entries.length} reloads: first contentful paint ${Math.round(middle(paints))} ms, entries painted ${Math.round(middle(entries))} ms (middle), ${Math.round(Math.max(...entries))} ms (worst), the page's own work until then ${Math.round(middle(works))} ms; the goal is 300 ms on a machine with nothing else to do`);
 
 await tab.create();
 await tab.page.evaluate(() => (globalThis.tasks.length = 0));
