@@ -156,6 +156,20 @@ test("nothing of a text runs, loads or dresses up as the page", () => {
   assert.match(el.textContent ?? "", /image: e \(evil\.example\)/);
 });
 
+test("HTML and links that lead nowhere are shown as they were written, nothing of them is gone", () => {
+  for (const text of [
+    "<script>alert(1)</script>", "<div onclick=\"x()\">raw <b>html</b> and &lt;more&gt;</div>", "<style>a{b:c}</style>", "a <!-- note --> b",
+    "text <img src=\"https://evil.example/x.png\"> end", "[a](javascript:alert(1))", "[b](data:text/html,<b>1</b>)", "<iframe srcdoc='<i>'></iframe>",
+  ]) {
+    const el = host();
+    engine.attach(el).update(text, false);
+    assert.equal(el.textContent, text.replace("&lt;more&gt;", "<more>"));
+  }
+  const el = host();
+  engine.attach(el).update("| a |\n|---|\n| one<br>two |\n", false);
+  assert.equal(el.querySelectorAll("td br").length, 1);
+});
+
 test("text nested deeper than a parser can go is shown, and takes nobody down", () => {
   const el = host();
   const list = Array.from({ length: 300 }, (_, i) => `${" ".repeat(i * 2)}- x`).join("\n");

@@ -33,7 +33,7 @@ function seen(state: AppState) {
     entries: [...open.entries.keys()].sort(),
     path: activePath(open).map((e) => e.id),
     leaf: open.leaf,
-    standing: (state.standing.get(session)?.calls ?? []).map((c) => [c.run_id, c.tool_call_id, c.arguments]),
+    standing: (state.standing.get(session)?.calls ?? []).map((c) => [c.run_id, c.tool_call_id, c.arguments, c.created_at]),
     shown: timelineSelector()(state).items.map(show).filter((i) => i !== null),
     faults: state.faults,
     malformed: state.malformedFrames,

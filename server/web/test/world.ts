@@ -262,7 +262,7 @@ export class World {
       case "list":
         return void answer({ is: "list", startedAt, sessions: [this.#object()] });
       case "approvals": {
-        const approvals = this.#pending().map((p) => ({ ...p, session_id: session, created_at: "" }));
+        const approvals = this.#pending().map((p) => ({ ...p, session_id: session, created_at: `asked for ${p.tool_call_id}` }));
         return void answer({ is: "approvals", startedAt, approvals });
       }
       case "session":

@@ -29,8 +29,8 @@ export function sayStanding(d: Draft, session: string, seq: number, told: readon
     };
   });
   d.standing.set(session, { seq, at: d.s.tick, calls });
-  if (calls.some((c) => c.arguments === null)) {
-    d.want({ want: "approvals" });
+  if (calls.some((c) => c.created_at === null)) {
+    d.want({ want: "approvals" }); // neither of the two says when it was asked, and session objects hold no arguments
   }
 }
 

@@ -1,9 +1,23 @@
 // Markdown in blocks: a block that has ended is rendered once, only what may still grow is
 // rendered again. A text gives the same blocks however it arrived.
 
-import { Lexer, type Token } from "marked";
+import { Lexer, Tokenizer, type Token, type Tokens } from "marked";
 
 export const markdownOptions = { gfm: true, breaks: true } as const;
+
+/**
+ * HTML in a text is text: drawn as markup, what the sanitiser takes out of it would be gone
+ * from the screen. Only a break is one; in a cell of a table there is no other.
+ */
+export const noHTML = {
+  html: () => undefined,
+  tag(src: string): Tokens.Br | undefined {
+    const raw = /^<br *\/?>/i.exec(src)?.[0];
+    return raw === undefined ? undefined : { type: "br", raw };
+  },
+};
+
+const tokenizer = Object.assign(new Tokenizer(), noHTML);
 
 export interface Block {
   /** its source, blank lines behind it included */
@@ -40,7 +54,7 @@ export function blocksOf(text: string): Block[] {
 
 function tokens(text: string): Token[] {
   try {
-    return new Lexer(markdownOptions).blockTokens(text, []);
+    return new Lexer({ ...markdownOptions, tokenizer }).blockTokens(text, []);
   } catch {
     return [{ type: "text", raw: text, text }]; // nested deeper than the parser can go
   }

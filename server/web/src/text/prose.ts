@@ -1,8 +1,8 @@
 // Markdown on the page, also while it is still being written: ended blocks stand, the open
 // end is morphed, and nothing but growth happens under a selection.
 
-import { Marked } from "marked";
-import { blocksOf, endedLength, isHeavy, markdownOptions, normalise, shown, type Block } from "./blocks.ts";
+import { Marked, type Tokens } from "marked";
+import { blocksOf, endedLength, isHeavy, markdownOptions, noHTML, normalise, shown, type Block } from "./blocks.ts";
 import { codeBlock, codesIn } from "./code.ts";
 import { highlight } from "./highlight.ts";
 import { morph, onlyGrows } from "./morph.ts";
@@ -19,7 +19,7 @@ export interface ProseOptions {
 export class ProseEngine {
   readonly #o: ProseOptions;
   readonly #clean: Sanitiser;
-  readonly #marked = new Marked(markdownOptions);
+  readonly #marked = new Marked(markdownOptions, { tokenizer: noHTML as object, renderer: { link: rawLink } });
 
   constructor(o: ProseOptions) {
     this.#o = o;
@@ -65,6 +65,11 @@ export class ProseEngine {
       }
     }
   }
+}
+
+/** A link that leads nowhere is shown as it was written; false: any other is drawn as usual. */
+function rawLink({ href, raw }: Tokens.Link): string | false {
+  return /^(?:https?:|mailto:)/i.test(href) ? false : raw.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 }
 
 /** Text as it is, with its lines. */
