@@ -15,8 +15,11 @@ import (
 
 const (
 	readers     = 9
-	laggedTurn  = "1000 8000" // 8 MB: more than the buffers of the system hold, less than an answer may have
 	laggedEvent = 1000
+
+	// 8 MB: more than the buffers of the system hold, less than an answer may have; paced,
+	// so that a machine of two processors can keep up with who does read.
+	laggedTurn = "1000 8000 4"
 )
 
 // lagged has ten agents stream at once; the client of one stops reading.

@@ -6,10 +6,12 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 )
 
-// answer is a chat completions server: the text "N SIZE" is answered with N deltas
-// of SIZE bytes, as fast as they are taken.
+// answer is a chat completions server: the text "N SIZE PAUSE" is answered with N deltas
+// of SIZE bytes, with so many milliseconds between them; as fast as they are taken
+// without a PAUSE.
 func answer(w http.ResponseWriter, r *http.Request) {
 	var request struct {
 		Messages []struct{ Content string }
@@ -18,8 +20,8 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "no messages", http.StatusBadRequest)
 		return
 	}
-	n, size := 1, 1
-	fmt.Sscan(request.Messages[len(request.Messages)-1].Content, &n, &size)
+	n, size, pause := 1, 1, 0
+	fmt.Sscan(request.Messages[len(request.Messages)-1].Content, &n, &size, &pause)
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := bufio.NewWriter(w)
 	defer out.Flush()
@@ -27,6 +29,11 @@ func answer(w http.ResponseWriter, r *http.Request) {
 		delta := fmt.Sprintf("%d ", i)
 		delta += strings.Repeat("x", max(0, size-len(delta)))
 		fmt.Fprintf(out, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":%q}}]}\n\n", delta)
+		if pause > 0 {
+			out.Flush()
+			http.NewResponseController(w).Flush()
+			time.Sleep(time.Duration(pause) * time.Millisecond)
+		}
 	}
 	fmt.Fprint(out, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n")
 }
