@@ -3,10 +3,7 @@ package agentsocket
 import (
 	"encoding/json"
 	"fmt"
-	"math"
 	"slices"
-	"strconv"
-	"strings"
 	"unicode/utf8"
 
 	"hitchpost/server/strictjson"
@@ -49,14 +46,14 @@ func (setModel) frame()  {}
 func (setPolicy) frame() {}
 
 // decoders has one decoder for each type of frame.
-var decoders = map[string]func(m *members) frame{
-	"subscribe": func(m *members) frame { return subscribe{m.seq("from_seq")} },
-	"inject":    func(m *members) frame { return inject{m.needString("text"), m.bool("wake"), m.inputID("id")} },
-	"cancel":    func(m *members) frame { return cancel{m.string("reason")} },
-	"approve":   func(m *members) frame { return decide{CallID: m.needString("call_id"), Approve: true} },
-	"deny":      func(m *members) frame { return decide{CallID: m.needString("call_id"), Reason: m.string("reason")} },
-	"set_model": func(m *members) frame { return setModel{m.needString("role"), m.needString("model")} },
-	"set_policy": func(m *members) frame {
+var decoders = map[string]func(m members) frame{
+	"subscribe": func(m members) frame { return subscribe{m.seq("from_seq")} },
+	"inject":    func(m members) frame { return inject{m.NeedString("text"), m.bool("wake"), m.inputID("id")} },
+	"cancel":    func(m members) frame { return cancel{m.String("reason")} },
+	"approve":   func(m members) frame { return decide{CallID: m.NeedString("call_id"), Approve: true} },
+	"deny":      func(m members) frame { return decide{CallID: m.NeedString("call_id"), Reason: m.String("reason")} },
+	"set_model": func(m members) frame { return setModel{m.NeedString("role"), m.NeedString("model")} },
+	"set_policy": func(m members) frame {
 		return setPolicy{m.patterns("patterns")}
 	},
 }
@@ -73,148 +70,96 @@ func bad(format string, args ...any) *badFrame { return &badFrame{fmt.Sprintf(fo
 
 // decode reads a client frame. The error is a *badFrame.
 func decode(text []byte) (frame, error) {
-	all, err := strictjson.Object("the frame", text)
+	object, err := strictjson.Read("the frame", text)
 	if err != nil {
 		return nil, bad("%v", err)
 	}
-	m := &members{all: all}
-	name := m.needString("type")
-	if m.err != nil {
-		return nil, m.err
+	m := members{object}
+	name := m.NeedString("type")
+	if err := m.Err(); err != nil {
+		return nil, bad("%v", err)
 	}
 	m.checkEverywhere()
 	decoder, ok := decoders[name]
 	if !ok {
-		return nil, bad("unknown frame type %s; the types are %s", quote(name), typeNames)
+		return nil, bad("unknown frame type %s; the types are %s", strictjson.Quote(name), typeNames)
 	}
 	f := decoder(m)
-	if m.err != nil {
-		return nil, m.err
+	if err := m.Err(); err != nil {
+		return nil, bad("%v", err)
 	}
 	return f, nil
 }
 
-// members are those of one frame. The first one that is wrong is remembered.
-type members struct {
-	all map[string]json.RawMessage
-	err error
-}
-
-func (m *members) fail(format string, args ...any) {
-	if m.err == nil {
-		m.err = bad(format, args...)
-	}
-}
+// members are those of one frame.
+type members struct{ *strictjson.Members }
 
 // checkEverywhere checks the members whose type is fixed on every frame, used there
 // or not, null included, as the original does.
-func (m *members) checkEverywhere() {
+func (m members) checkEverywhere() {
 	for _, name := range []string{"text", "call_id", "role", "model", "reason"} {
-		m.string(name)
+		m.String(name)
 	}
 	m.bool("wake")
 }
 
-// string returns an optional string, nil if it is not there.
-func (m *members) string(name string) *string {
-	raw, ok := m.all[name]
-	if !ok {
-		return nil
-	}
-	if raw[0] != '"' {
-		m.fail("%s must be a string", name)
-		return nil
-	}
-	var s string
-	json.Unmarshal(raw, &s) // valid, and a string
-	return &s
-}
-
-func (m *members) needString(name string) string {
-	s := m.string(name)
-	if s == nil {
-		m.fail("%s is missing; it must be a string", name)
-		return ""
-	}
-	return *s
-}
-
-func (m *members) bool(name string) bool {
-	raw, ok := m.all[name]
+func (m members) bool(name string) bool {
+	raw, ok := m.Raw(name)
 	switch {
 	case !ok || string(raw) == "false":
 		return false
 	case string(raw) == "true":
 		return true
 	}
-	m.fail("%s must be true or false", name)
+	m.Fail("%s must be true or false", name)
 	return false
 }
 
-// seq returns an integer ≥ 0 written as one: 7.0, 1e2 and "7" are not.
-func (m *members) seq(name string) int64 {
-	raw, ok := m.all[name]
+// seq is Seq for one that must be there.
+func (m members) seq(name string) int64 {
+	n, ok := m.Seq(name)
 	if !ok {
-		m.fail("%s is missing; it must be an integer of 0 or more", name)
-		return 0
-	}
-	digits := strings.TrimPrefix(string(raw), "-")
-	if strings.Trim(digits, "0123456789") != "" || digits != string(raw) && digits != "0" {
-		m.fail("%s must be an integer of 0 or more", name)
-		return 0
-	}
-	n, err := strconv.ParseInt(digits, 10, 64)
-	if err != nil { // only too large is left
-		return math.MaxInt64
+		m.Fail("%s is missing; it must be an integer of 0 or more", name)
 	}
 	return n
 }
 
-func (m *members) inputID(name string) string {
-	s := m.string(name)
+func (m members) inputID(name string) string {
+	s := m.String(name)
 	if s == nil {
 		return ""
 	}
 	if n := utf8.RuneCountInString(*s); n == 0 || n > maxID {
-		m.fail("%s must have 1 to %d characters, not %d", name, maxID, n)
+		m.Fail("%s must have 1 to %d characters, not %d", name, maxID, n)
 	}
 	return *s
 }
 
-func (m *members) patterns(name string) []string {
-	raw, ok := m.all[name]
+func (m members) patterns(name string) []string {
+	raw, ok := m.Raw(name)
 	if !ok || raw[0] != '[' {
-		m.fail("%s must be an array of strings", name)
+		m.Fail("%s must be an array of strings", name)
 		return nil
 	}
 	var items []json.RawMessage
 	json.Unmarshal(raw, &items) // valid, and an array
 	if len(items) > maxPatterns {
-		m.fail("%s has %d entries; at most %d are kept", name, len(items), maxPatterns)
+		m.Fail("%s has %d entries; at most %d are kept", name, len(items), maxPatterns)
 		return nil
 	}
 	patterns := make([]string, len(items))
 	for i, item := range items {
 		if item[0] != '"' {
-			m.fail("%s[%d] must be a string", name, i)
+			m.Fail("%s[%d] must be a string", name, i)
 			return nil
 		}
 		json.Unmarshal(item, &patterns[i])
 		if n := utf8.RuneCountInString(patterns[i]); n > maxPattern {
-			m.fail("%s[%d] has %d characters; at most %d are kept", name, i, n, maxPattern)
+			m.Fail("%s[%d] has %d characters; at most %d are kept", name, i, n, maxPattern)
 		}
 		if slices.Contains([]byte(patterns[i]), 0) {
-			m.fail("%s[%d] holds a NUL, which no tool's name does", name, i)
+			m.Fail("%s[%d] holds a NUL, which no tool's name does", name, i)
 		}
 	}
 	return patterns
-}
-
-// quote shows a foreign string in a message, cut to a readable length.
-func quote(s string) string {
-	const most = 40
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most]) + "…"
-	}
-	return strconv.Quote(s)
 }

@@ -69,12 +69,12 @@ func (s *Server) admits(secret string, from netip.Addr) (*auth.Token, bool) {
 // asked for once more, since many connections can be opened before the first one fails.
 func (c *conn) authenticate(text []byte) {
 	m, err := parse(text)
-	if err != nil || protocol.ClientType(m.needString("type")) != protocol.TypeAuth {
+	if err != nil || protocol.ClientType(m.NeedString("type")) != protocol.TypeAuth {
 		c.ws.End(wsconn.FirstFrame, nil)
 		return
 	}
-	secret := m.needString("token")
-	if m.err != nil {
+	secret := m.NeedString("token")
+	if m.Err() != nil {
 		c.ws.End(wsconn.FirstFrame, nil)
 		return
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	"hitchpost/server/protocol"
+	"hitchpost/server/strictjson"
 )
 
 // frame is a client frame behind the first: a payload of package protocol, a closed set.
@@ -13,39 +14,39 @@ type frame = protocol.ClientPayload
 type asked struct{ run, session string }
 
 // decoders has one decoder for each type of frame.
-var decoders = map[protocol.ClientType]func(p *members) frame{
-	protocol.TypeRunCreate: func(p *members) frame {
-		return protocol.RunCreate{SessionID: p.needString("session_id"), Input: p.needString("input"), Agent: p.optional("agent")}
+var decoders = map[protocol.ClientType]func(p members) frame{
+	protocol.TypeRunCreate: func(p members) frame {
+		return protocol.RunCreate{SessionID: p.NeedString("session_id"), Input: p.NeedString("input"), Agent: p.optional("agent")}
 	},
-	protocol.TypeRunSubscribe: func(p *members) frame {
-		return protocol.RunSubscribe{RunID: p.needString("run_id"), FromSeq: p.seq("from_seq")}
+	protocol.TypeRunSubscribe: func(p members) frame {
+		return protocol.RunSubscribe{RunID: p.NeedString("run_id"), FromSeq: p.seq("from_seq")}
 	},
-	protocol.TypeRunCancel: func(p *members) frame {
-		f := protocol.RunCancel{RunID: p.needString("run_id"), Mode: protocol.Mode(p.optional("mode"))}
+	protocol.TypeRunCancel: func(p members) frame {
+		f := protocol.RunCancel{RunID: p.NeedString("run_id"), Mode: protocol.Mode(p.optional("mode"))}
 		switch f.Mode {
 		case "", protocol.ModeAbort, protocol.ModeGraceful:
 		default:
-			p.fail("mode must be %q or %q, not %s", protocol.ModeAbort, protocol.ModeGraceful, quote(string(f.Mode)))
+			p.Fail("mode must be %q or %q, not %s", protocol.ModeAbort, protocol.ModeGraceful, strictjson.Quote(string(f.Mode)))
 		}
 		return f
 	},
-	protocol.TypeRunInject: func(p *members) frame {
-		f := protocol.RunInject{RunID: p.needString("run_id"), Queue: protocol.Queue(p.needString("queue")), Input: p.needString("input")}
+	protocol.TypeRunInject: func(p members) frame {
+		f := protocol.RunInject{RunID: p.NeedString("run_id"), Queue: protocol.Queue(p.NeedString("queue")), Input: p.NeedString("input")}
 		switch f.Queue {
 		case protocol.QueueSteer, protocol.QueueNextTurn, protocol.QueueFollowUp:
 		default:
-			p.fail("queue must be %q, %q or %q, not %s", protocol.QueueSteer, protocol.QueueNextTurn, protocol.QueueFollowUp, quote(string(f.Queue)))
+			p.Fail("queue must be %q, %q or %q, not %s", protocol.QueueSteer, protocol.QueueNextTurn, protocol.QueueFollowUp, strictjson.Quote(string(f.Queue)))
 		}
 		if strings.TrimSpace(f.Input) == "" {
-			p.fail("input is blank; it must hold a text")
+			p.Fail("input is blank; it must hold a text")
 		}
 		return f
 	},
-	protocol.TypeToolApprove: func(p *members) frame {
-		return protocol.ToolApprove{ToolCallID: p.needString("tool_call_id"), RunID: p.optional("run_id"), Scope: p.optional("scope")}
+	protocol.TypeToolApprove: func(p members) frame {
+		return protocol.ToolApprove{ToolCallID: p.NeedString("tool_call_id"), RunID: p.optional("run_id"), Scope: p.optional("scope")}
 	},
-	protocol.TypeToolReject: func(p *members) frame {
-		return protocol.ToolReject{ToolCallID: p.needString("tool_call_id"), RunID: p.optional("run_id"), Reason: p.optional("reason")}
+	protocol.TypeToolReject: func(p members) frame {
+		return protocol.ToolReject{ToolCallID: p.NeedString("tool_call_id"), RunID: p.optional("run_id"), Reason: p.optional("reason")}
 	},
 }
 
@@ -59,24 +60,24 @@ func decode(text []byte) (f frame, about asked, err error) {
 	if err != nil {
 		return nil, asked{}, err
 	}
-	name := protocol.ClientType(o.needString("type"))
-	if o.err != nil {
-		return nil, asked{}, o.err
+	name := protocol.ClientType(o.NeedString("type"))
+	if o.Err() != nil {
+		return nil, asked{}, o.Err()
 	}
 	decoder, ok := decoders[name]
 	switch {
 	case name == protocol.TypeAuth:
-		o.fail("auth was accepted already; to use another token open another connection")
+		o.Fail("auth was accepted already; to use another token open another connection")
 	case !ok:
-		o.fail("unknown frame type %s; the types are %s", quote(string(name)), typeNames)
+		o.Fail("unknown frame type %s; the types are %s", strictjson.Quote(string(name)), typeNames)
 	}
-	if o.err != nil {
-		return nil, asked{}, o.err
+	if o.Err() != nil {
+		return nil, asked{}, o.Err()
 	}
 	p := o.payload()
-	if o.err != nil {
-		return nil, asked{}, o.err
+	if o.Err() != nil {
+		return nil, asked{}, o.Err()
 	}
 	f = decoder(p)
-	return f, p.about(), p.err
+	return f, p.about(), p.Err()
 }
