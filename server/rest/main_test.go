@@ -6,26 +6,16 @@ import (
 	"net/http"
 	"os"
 	"path"
-	"runtime"
 	"sync"
 	"testing"
-	"time"
+
+	"hitchpost/server/leaktest"
 )
 
 // TestMain fails when a test leaves a goroutine behind, and, after a whole run of
 // them, when no test has seen a status that the document promises (guarantee 8).
 func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
-		runtime.Gosched()
-		time.Sleep(time.Millisecond) // goroutines of closed connections are on their way out
-	}
-	if n := runtime.NumGoroutine(); n > before && code == 0 {
-		buf := make([]byte, 1<<20)
-		fmt.Fprintf(os.Stderr, "%d goroutines before the tests, %d after:\n%s\n", before, n, buf[:runtime.Stack(buf, true)])
-		code = 1
-	}
+	code := leaktest.Run(m)
 	if code == 0 && flag.Lookup("test.run").Value.String() == "" && seen.missing() {
 		code = 1
 	}

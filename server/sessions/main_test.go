@@ -1,24 +1,10 @@
 package sessions
 
 import (
-	"fmt"
 	"os"
-	"runtime"
 	"testing"
-	"time"
+
+	"hitchpost/server/leaktest"
 )
 
-// TestMain fails when a test leaves a goroutine behind.
-func TestMain(m *testing.M) {
-	before := runtime.NumGoroutine()
-	code := m.Run()
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
-		runtime.Gosched()
-		time.Sleep(time.Millisecond) // the last ones are on their way out
-	}
-	if n := runtime.NumGoroutine(); n > before && code == 0 {
-		fmt.Fprintf(os.Stderr, "%d goroutines before the tests, %d after\n", before, n)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { os.Exit(leaktest.Run(m)) }
