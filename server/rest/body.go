@@ -101,9 +101,10 @@ func (c *call) body() ([]byte, error) {
 			return nil, invalid("the Content-Type is %.80q; it must be application/json", media)
 		}
 	}
-	_ = c.w.control.SetReadDeadline(time.Now().Add(readStall))
 	text, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
-	_ = c.w.control.SetReadDeadline(time.Time{}) // what the server then waits for is the end of the client
+	if err == nil {
+		_ = c.w.control.SetReadDeadline(time.Time{}) // what the server then waits for is the end of the client
+	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):
