@@ -131,7 +131,7 @@ sandbox = "none"
 
 // drive runs the turn until the server is dead (true) or the turn has ended.
 func (sc crashScenario) drive(t *testing.T, s *running) (crashed bool) {
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, done := context.WithTimeout(context.Background(), time.Minute)
 	defer done()
 	agent, err := client.Dial(ctx, "http://"+s.listen, secret, "main", client.Options{})
 	if err != nil {
@@ -186,7 +186,7 @@ func command(ctx context.Context, send func(context.Context) error) {
 // goOn connects to the restarted server, decides what stands, wakes the agent, and
 // waits until every turn has ended. It returns the status that it found.
 func (sc crashScenario) goOn(t *testing.T, s *running) string {
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, done := context.WithTimeout(context.Background(), time.Minute)
 	defer done()
 	agent, err := client.Dial(ctx, "http://"+s.listen, secret, "main", client.Options{})
 	if err != nil {

@@ -167,10 +167,10 @@ func (s *running) term() int {
 
 func (p *place) until(what string, reached func() bool) {
 	p.t.Helper()
-	deadline := time.Now().Add(30 * time.Second)
+	deadline := time.Now().Add(time.Minute)
 	for !reached() {
 		if time.Now().After(deadline) {
-			p.t.Fatalf("30 s went by and not: %s", what)
+			p.t.Fatalf("a minute went by and not: %s", what)
 		}
 		time.Sleep(10 * time.Millisecond) // another process: there is nothing to wait on
 	}

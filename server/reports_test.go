@@ -127,7 +127,7 @@ const asksNobody = "[approvals]\nenabled = false\n"
 // dial connects to main.
 func (s *running) dial() *client.Agent {
 	s.t.Helper()
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, done := context.WithTimeout(context.Background(), time.Minute)
 	defer done()
 	agent, err := client.Dial(ctx, "http://"+s.listen, secret, "main", client.Options{})
 	if err != nil {
@@ -324,7 +324,7 @@ func TestA10AnApprovalSurvivesRestarts(t *testing.T) {
 
 func nextRefusal(t *testing.T, agent *client.Agent) string {
 	t.Helper()
-	ctx, done := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, done := context.WithTimeout(t.Context(), time.Minute)
 	defer done()
 	for message, err := range agent.Messages(ctx) {
 		if err != nil {

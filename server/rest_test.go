@@ -54,7 +54,7 @@ func (s *running) open(token, method, path, body string, headers ...string) *htt
 func TestADeletedSessionIsGoneFromEverySurfaceAtOnce(t *testing.T) {
 	p := newPlace(t, "[approvals]\nenabled = false\n[tools]\nsandbox = \"none\"\n[agents.default]\npolicy = [\"*\"]\n")
 	s := p.serve()
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, done := context.WithTimeout(context.Background(), time.Minute)
 	defer done()
 	agent, err := client.Dial(ctx, "http://"+s.listen, secret, "main", client.Options{})
 	if err != nil {

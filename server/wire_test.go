@@ -62,7 +62,7 @@ func (w *runWire) send(frame string) {
 }
 
 func (w *runWire) read() (f wireFrame, err error) {
-	ctx, done := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, done := context.WithTimeout(context.Background(), time.Minute)
 	defer done()
 	_, text, err := w.ws.Read(ctx)
 	if err == nil {

@@ -18,7 +18,7 @@ import (
 // TestMain fails when a test leaves a goroutine behind.
 func TestMain(m *testing.M) {
 	code := m.Run()
-	deadline := time.Now().Add(5 * time.Second)
+	deadline := time.Now().Add(30 * time.Second)
 	for {
 		stacks := make([]byte, 1<<20)
 		stacks = stacks[:runtime.Stack(stacks, true)]

@@ -93,7 +93,7 @@ func TestAStartWaitsForRoomInMemory(t *testing.T) {
 
 func (w *world) holdWhenRoom(id string) *Agent {
 	w.t.Helper()
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		a, err := w.host.Hold(context.Background(), id, "me")
 		if err == nil {
 			return a

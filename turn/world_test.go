@@ -170,7 +170,7 @@ func (w *world) wait(reached func(State) bool) {
 		}
 	})
 	defer stop()
-	deadline := time.After(20 * time.Second)
+	deadline := time.After(time.Minute)
 	for {
 		st, err := w.agent.State(context.Background())
 		if err != nil {

@@ -90,7 +90,7 @@ func (r *reader) read(t *testing.T, to *basket, n int) {
 		}
 		select {
 		case <-r.woken:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			t.Fatalf("no wake after %d of %d events", len(to.lines), n)
 		}
 	}

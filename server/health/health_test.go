@@ -121,7 +121,7 @@ func TestReadyzSaysWhyTheLogCannotBeWrittenAndRecoversByItself(t *testing.T) {
 	if err := tx.Rollback(); err != nil {
 		t.Fatal(err)
 	}
-	for deadline := time.Now().Add(20 * time.Second); ; {
+	for deadline := time.Now().Add(time.Minute); ; {
 		status, body := r.get("/readyz") // the look before may still be waiting for the lock
 		if status == http.StatusOK {
 			break

@@ -15,7 +15,7 @@ import (
 func Run(m *testing.M) int {
 	before := runtime.NumGoroutine()
 	code := m.Run()
-	for deadline := time.Now().Add(5 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
+	for deadline := time.Now().Add(30 * time.Second); runtime.NumGoroutine() > before && time.Now().Before(deadline); {
 		runtime.Gosched()
 		time.Sleep(time.Millisecond) // goroutines of closed sockets are on their way out
 	}

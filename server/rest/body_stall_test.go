@@ -20,7 +20,7 @@ func TestABodyThatNeverEndsIsAnsweredAndItsConnectionClosed(t *testing.T) {
 		}
 		defer conn.Close()
 		fmt.Fprintf(conn, "POST %s/sessions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer secret-%s\r\nContent-Length: 50\r\n\r\n{", Base, token)
-		conn.SetReadDeadline(time.Now().Add(10 * time.Second)) // reaching it is the failure
+		conn.SetReadDeadline(time.Now().Add(30 * time.Second)) // reaching it is the failure
 		r := bufio.NewReader(conn)
 		resp, err := http.ReadResponse(r, nil)
 		if err != nil {

@@ -8,12 +8,14 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"hitchpost/server/protocol"
+	"hitchpost/store"
 	"hitchpost/turn"
 	"hitchpost/turn/event"
 )
@@ -25,6 +27,7 @@ type drive struct {
 	agent     *websocket.Conn // on the agent socket, all of it
 	stop      chan struct{}
 	handled   chan struct{} // has an element a wire once its acts are through
+	runs      atomic.Int64  // how many there were; 0 while there may be more
 	frames    []received
 	events    []string
 }
@@ -32,11 +35,11 @@ type drive struct {
 // barrier is a frame that is refused, so its answer stands behind what came before it.
 const barrier = `{"type":"barrier"}`
 
-// watch keeps the frames of the run wire until the session is called the end and no run
-// is open, and approves what waits.
+// watch keeps the frames of the run wire until each run has ended there and the session
+// is called the end, and approves what waits.
 func (d *drive) watch() {
-	open, over := map[string]bool{}, false
-	for !over || len(open) > 0 {
+	ended, over := int64(0), false
+	for !over || ended < d.runs.Load() { // broadcasts have no order among the frames of runs
 		f, err := d.eye.read()
 		if err != nil {
 			return
@@ -46,11 +49,8 @@ func (d *drive) watch() {
 		}
 		d.frames = append(d.frames, f)
 		over = over || f.Payload.Title == theEnd
-		if f.Seq != 0 {
-			open[f.Payload.RunID] = true
-		}
 		if f.Seq != 0 && f.Type.Terminal() {
-			delete(open, f.Payload.RunID)
+			ended++
 		}
 		for _, call := range f.Payload.Pending {
 			d.eye.say(protocol.ToolApprove{ToolCallID: call.ToolCallID, RunID: f.Payload.RunID})
@@ -162,12 +162,14 @@ func TestASessionDrivenOverBothWiresAtOnceStaysOne(t *testing.T) {
 	})
 	all.Go(d.actOnTheRunWire)
 	all.Go(d.actOnTheAgentSocket)
-	time.Sleep(2 * time.Second)
+	for len(d.starts("a")) < 40 {
+		time.Sleep(10 * time.Millisecond)
+	}
 	close(d.stop)
 	<-d.handled
 	<-d.handled
 	w.settle("a")
-	time.Sleep(100 * time.Millisecond) // broadcasts have no order among the frames of runs
+	d.runs.Store(int64(len(d.starts("a"))))
 	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Rename(ctx, theEnd) })
 	all.Wait()
 	w.compare("a", d.events, d.frames)
@@ -201,6 +203,21 @@ func (w *world) agentSocket(session string) *websocket.Conn {
 	return ws
 }
 
+// starts returns where each run of a session began.
+func (w *world) starts(session string) []store.Event {
+	w.t.Helper()
+	log, err := w.store.OpenLog(context.Background(), session)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	defer log.Close()
+	starts, err := log.Structural(context.Background(), 0, tipOf(log), string(event.TurnStartType))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return starts
+}
+
 // compare holds what both wires sent against the log.
 func (w *world) compare(session string, events []string, heard []received) {
 	w.t.Helper()
@@ -217,10 +234,7 @@ func (w *world) compare(session string, events []string, heard []received) {
 			seq++
 		}
 	}
-	starts, err := log.Structural(context.Background(), 0, tipOf(log), string(event.TurnStartType))
-	if err != nil || len(starts) < 5 {
-		w.t.Fatalf("%d runs, %v", len(starts), err)
-	}
+	starts := w.starts(session)
 	w.t.Logf("%d runs, %d events, %d frames", len(starts), len(events), len(heard))
 	for _, start := range starts {
 		if got, want := lines(only(start.ID, heard)), text(reference(w.t, log, start.ID, 0)); got != want {

@@ -168,6 +168,9 @@ func (p *peer) of(typ protocol.ServerType) received {
 	return all[len(all)-1]
 }
 
+// at tells whether a frame is that of the seq.
+func at(seq int64) func(received) bool { return func(f received) bool { return f.Seq == seq } }
+
 // ended tells whether a frame is the terminal one of a run.
 func ended(run string) func(received) bool {
 	return func(f received) bool { return f.Payload.RunID == run && f.Seq != 0 && f.Type.Terminal() }

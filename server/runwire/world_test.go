@@ -26,7 +26,7 @@ import (
 )
 
 // patience is how long a test waits for what must come.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 // settings of a world; zero values are the defaults of the server.
 type settings struct {

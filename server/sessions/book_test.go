@@ -129,7 +129,7 @@ func (r *rig) until(session string, want protocol.SessionStatus) protocol.Sessio
 		default:
 		}
 	})()
-	timeout := time.After(20 * time.Second)
+	timeout := time.After(time.Minute)
 	for {
 		x, err := r.book.Get(r.t.Context(), r.me, session)
 		if err != nil {

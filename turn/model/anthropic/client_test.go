@@ -276,7 +276,7 @@ func TestACancelOverASocketClosesTheProvidersConnection(t *testing.T) {
 	}
 	select {
 	case <-left:
-	case <-time.After(time.Second):
-		t.Error("the provider still has its connection a second later")
+	case <-time.After(30 * time.Second):
+		t.Error("the provider still has its connection")
 	}
 }

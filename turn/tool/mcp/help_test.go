@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 // goroutinesLeft gives those that end a few seconds to do so: the SDK does not wait
 // for its notices of cancelled calls.
 func goroutinesLeft() string {
-	for deadline := time.Now().Add(8 * time.Second); ; runtime.Gosched() {
+	for deadline := time.Now().Add(30 * time.Second); ; runtime.Gosched() {
 		stacks := make([]byte, 1<<20)
 		var left []string
 		for g := range strings.SplitSeq(string(stacks[:runtime.Stack(stacks, true)]), "\n\n") {

@@ -20,7 +20,7 @@ import (
 )
 
 // patience is how long a test polls for something that no channel tells of.
-const patience = 20 * time.Second
+const patience = time.Minute
 
 func TestMain(m *testing.M) {
 	sandbox.Main()
