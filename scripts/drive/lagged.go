@@ -18,8 +18,8 @@ const (
 	laggedEvent = 1000
 
 	// 8 MB: more than the buffers of the system hold, less than an answer may have; paced,
-	// so that a machine of two processors can keep up with who does read.
-	laggedTurn = "1000 8000 4"
+	// so that a busy machine of two processors keeps up with who does read.
+	laggedTurn = "1000 8000 10"
 )
 
 // lagged has ten agents stream at once; the client of one stops reading.
