@@ -107,11 +107,11 @@ func encode(head string, from int64, at time.Time, events []NewEvent) ([]record,
 }
 
 // decode reads an envelope back. We wrote it, so every member has its place;
-// one that stands elsewhere means a damaged file.
+// one that stands elsewhere is ErrDamaged.
 func decode(head string, line []byte) (Event, error) {
 	e, lacks := parse(head, line)
 	if lacks != "" {
-		return Event{}, fmt.Errorf("stored event is damaged: no %s where it belongs", lacks)
+		return Event{}, fmt.Errorf("%w: no %s where it belongs", ErrDamaged, lacks)
 	}
 	return e, nil
 }

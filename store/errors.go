@@ -16,6 +16,7 @@ var (
 	ErrConflict = errors.New("conflict with what the log holds")
 	ErrInvalid  = errors.New("not storable")
 	ErrClosed   = errors.New("the store is closed")
+	ErrDamaged  = errors.New("a stored event is damaged")
 
 	ErrLocked  = errors.New("the file is in use by another process")
 	ErrNewer   = errors.New("the file was written by a newer version")

@@ -15,10 +15,11 @@ type Session struct {
 	ID, Owner, Agent, Title, ParentID string
 	Pinned                            bool
 	CreatedAt                         time.Time // zero in Create: now
-	UpdatedAt                         time.Time // at of its newest event; ignored by Create
+	UpdatedAt                         time.Time // at of its newest event, if that can be read; ignored by Create
 	Deleted                           bool
 	Digest                            json.RawMessage // what the last batch with one said of it; nil: the log says it. Ignored by Create
 	LastSeq, Bytes                    int64           // of its log: seq of the newest event, -1 if there is none; bytes of the envelopes. Ignored by Create
+	Damage                            error           // ErrDamaged where the newest event cannot be read, and so the log not be opened. Ignored by Create
 }
 
 // Session returns the row of a session: ErrNotFound, or ErrDeleted (then with
@@ -177,8 +178,9 @@ func scanSession(row interface{ Scan(...any) error }) (x Session, err error) {
 	x.UpdatedAt = x.CreatedAt
 	if newest.Valid {
 		e, err := decode(envelopeHead(x.ID), []byte(newest.String))
-		if err != nil {
-			return Session{}, err
+		if err != nil { // of this session alone: it must not hide the others of a list
+			x.Damage = fmt.Errorf("session %q, seq %d: %w", x.ID, x.LastSeq, err)
+			return x, nil
 		}
 		x.UpdatedAt = e.At
 	}

@@ -122,9 +122,16 @@ func TestADigestIsFoldedWhereNoneIsStored(t *testing.T) {
 	w.digest() // stored from then on
 }
 
-func TestADamagedDigestIsNamed(t *testing.T) {
+func TestADigestThatCannotBeReadIsFolded(t *testing.T) {
 	w := newWorld(t)
-	if _, err := ReadDigest(ctx, w.store, store.Session{ID: "s1", Digest: json.RawMessage(`[]`)}); err == nil {
-		t.Error("no error")
+	w.play(`model call:c1:ask:{}
+		start hi
+		parked c1`)
+	want := w.digest()
+	for _, digest := range []string{`[]`, `{`, `{"run":7}`, `{"run":"x","pending":[7]}`} {
+		got, err := ReadDigest(ctx, w.store, store.Session{ID: "s1", Digest: json.RawMessage(digest)})
+		if diff := cmp.Diff(want, got); diff != "" || err != nil {
+			t.Errorf("%s (-stored +folded), %v:\n%s", digest, err, diff)
+		}
 	}
 }

@@ -61,7 +61,7 @@ func loadUpto(ctx context.Context, log *store.Log, upto int64) (*state, error) {
 	for _, ev := range events {
 		p, err := decode(ev)
 		if err != nil {
-			return nil, fmt.Errorf("session %s: %w", log.Session(), err)
+			return nil, fmt.Errorf("session %q: %w", log.Session(), err)
 		}
 		s.apply(ev.Seq, ev.ID, ev.At, p)
 	}

@@ -238,7 +238,7 @@ func decode(ev store.Event) (event.Payload, error) {
 func as[P event.Payload](ev store.Event) (event.Payload, error) {
 	var p P
 	if err := json.Unmarshal(ev.Payload, &p); err != nil {
-		return nil, fmt.Errorf("seq %d: %s: %w", ev.Seq, ev.Type, err)
+		return nil, fmt.Errorf("seq %d: %w: %s: %w", ev.Seq, store.ErrDamaged, ev.Type, err)
 	}
 	return p, nil
 }

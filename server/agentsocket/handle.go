@@ -8,6 +8,7 @@ import (
 
 	"hitchpost/server/auth"
 	"hitchpost/server/follow"
+	"hitchpost/server/sessions"
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
@@ -91,6 +92,9 @@ func farewell(log *slog.Logger, err error) (*wsconn.Cause, []byte) {
 	case errors.Is(err, turn.ErrTooManyAgents), errors.As(err, &failed):
 		log.Warn("connection ends", "err", err)
 		return wsconn.Internal, failure(CodeInternal, err.Error())
+	case errors.Is(err, store.ErrDamaged):
+		log.Error("connection ends", "err", err)
+		return wsconn.Internal, failure(CodeInternal, sessions.Damaged(err))
 	default:
 		log.Error("connection ends", "err", err)
 		return wsconn.Internal, failure(CodeInternal, "the server hit an unexpected error; its log says more")

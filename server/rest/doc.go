@@ -24,6 +24,8 @@
 //  7. A stream or a request that waits ends with its client, with its token, with its
 //     session, and with the server; Wait returns when the last request has ended.
 //  8. The OpenAPI document has every route, and each route every status it answers.
+//  9. A session whose log is damaged hides no other: a list shows it as failed, with what
+//     is wrong as its last error, and whoever opens it is told that.
 //
 // Who may do what (auth.Verbs), as on the agent socket: watch reads; inject makes
 // sessions and runs, steers and stops them, moves the leaf, forks (with watch) and

@@ -90,6 +90,9 @@ func (c *call) refusalOf(err error) *refusal {
 	case errors.Is(err, sessions.ErrAbsent), errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDeleted),
 		errors.Is(err, turn.ErrForeign):
 		return c.absent()
+	case errors.Is(err, store.ErrDamaged):
+		c.server.Log.Error("request failed", "route", c.route.path, "err", err)
+		return &refusal{http.StatusInternalServerError, sessions.Damaged(err)}
 	}
 	for _, s := range statuses {
 		if errors.Is(err, s.err) {

@@ -2,6 +2,7 @@ package runwire
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net/netip"
 	"sync"
@@ -9,7 +10,9 @@ import (
 
 	"hitchpost/server/auth"
 	"hitchpost/server/protocol"
+	"hitchpost/server/sessions"
 	"hitchpost/server/wsconn"
+	"hitchpost/store"
 )
 
 // quantum is how many bytes of frames one source writes before the next has its turn, so
@@ -115,7 +118,11 @@ func (c *conn) take(text []byte) {
 	if err := c.handle(f); err != nil {
 		code, internal := codeOf(err)
 		message := err.Error()
-		if internal {
+		switch {
+		case errors.Is(err, store.ErrDamaged):
+			c.log().Error("a frame failed", "type", f.ClientType(), "err", err)
+			message = sessions.Damaged(err)
+		case internal:
 			c.log().Error("a frame failed", "type", f.ClientType(), "err", err)
 			message = "the server hit an unexpected error; its log says more"
 		}

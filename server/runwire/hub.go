@@ -59,6 +59,10 @@ func (h *hub) begin(ctx context.Context) error {
 		if errors.Is(err, store.ErrDeleted) || errors.Is(err, store.ErrNotFound) {
 			continue
 		}
+		if errors.Is(err, store.ErrDamaged) { // it keeps no other from being served
+			h.server.Log.Error("the open run of a session is not told", "session", id, "err", err)
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("look up the open runs: %w", err)
 		}

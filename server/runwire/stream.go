@@ -1,9 +1,12 @@
 package runwire
 
 import (
+	"errors"
+
 	"hitchpost/server/follow"
 	"hitchpost/server/project"
 	"hitchpost/server/protocol"
+	"hitchpost/server/sessions"
 	"hitchpost/store"
 )
 
@@ -220,6 +223,9 @@ func (s *stream) failed(err error) {
 func (s *stream) broken(err error) {
 	s.conn.log().Error("a run's stream ends", "session", s.session, "run", s.run, "err", err)
 	refusal := protocol.RunError{RunID: s.run, Code: protocol.CodeStreamError, Message: "the run's log could not be read; subscribe again"}
+	if errors.Is(err, store.ErrDamaged) {
+		refusal.Message = sessions.Damaged(err)
+	}
 	s.pending = append(s.pending, project.Frame{Type: refusal.ServerType(), Line: protocol.Encode(refusal, 0)})
 	s.finished = true
 }

@@ -2,6 +2,7 @@ package sessions
 
 import (
 	"context"
+	"errors"
 
 	"hitchpost/server/protocol"
 	"hitchpost/store"
@@ -13,29 +14,33 @@ type standing struct {
 	row    store.Session
 	digest turn.Digest
 	live   turn.Liveness
+	damage error // store.ErrDamaged: what the log says cannot be read
 }
 
 // look reads how a session stands. When a run is open and nobody is at work on it, it may
 // have ended, or have been taken up, since the row was read: then it looks once more.
 func (b *Book) look(ctx context.Context, x store.Session) (standing, error) {
-	s := standing{row: x}
-	var err error
-	if s.digest, err = b.digest(ctx, x); err != nil {
-		return standing{}, err
-	}
-	s.live = b.Host.Live(x.ID)
-	if s.status() != protocol.StatusResumable {
-		return s, nil
+	s, err := b.glance(ctx, x)
+	if err != nil || s.status() != protocol.StatusResumable {
+		return s, err
 	}
 	again, err := b.Store.Session(ctx, x.ID)
 	if err != nil {
 		return s, nil // deleted meanwhile: as it was
 	}
-	if s.digest, err = b.digest(ctx, again); err != nil {
-		return standing{}, err
+	return b.glance(ctx, again)
+}
+
+func (b *Book) glance(ctx context.Context, x store.Session) (s standing, err error) {
+	s.row, s.damage = x, x.Damage
+	if s.damage == nil {
+		s.digest, err = b.digest(ctx, x)
 	}
-	s.row, s.live = again, b.Host.Live(x.ID)
-	return s, nil
+	if errors.Is(err, store.ErrDamaged) {
+		s.damage, err = err, nil
+	}
+	s.live = b.Host.Live(x.ID)
+	return s, err
 }
 
 // digest is what the log says. A call that stood when approvals were switched off waits for
@@ -52,6 +57,8 @@ func (b *Book) digest(ctx context.Context, x store.Session) (turn.Digest, error)
 func (s standing) status() protocol.SessionStatus {
 	open := s.digest.RunID != ""
 	switch {
+	case s.damage != nil:
+		return protocol.StatusFailed
 	case len(s.digest.Pending) > 0:
 		return protocol.StatusRequiresAction
 	case open && s.live.Stopping:
@@ -92,5 +99,13 @@ func (b *Book) Object(ctx context.Context, x store.Session) (protocol.Session, e
 	if e := s.digest.Error; e != nil {
 		o.LastError = &protocol.Failure{Code: e.Code, Message: e.Message}
 	}
+	if s.damage != nil {
+		o.LastError = &protocol.Failure{Code: protocol.CodeInternal, Message: Damaged(s.damage)}
+	}
 	return o, nil
+}
+
+// Damaged says in words for people what is wrong with a session, and what to do.
+func Damaged(err error) string {
+	return err.Error() + "; run hitchpost verify, and restore the session from a backup"
 }

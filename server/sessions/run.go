@@ -30,6 +30,7 @@ func (b *Book) Run(ctx context.Context, t *auth.Token, id string) (store.Session
 	if err != nil {
 		return store.Session{}, project.Run{}, err
 	}
+	missing := noRun(id)
 	for _, holder := range holders { // a fork holds copies of its source's turns
 		x, err := b.Row(ctx, t, holder)
 		if errors.Is(err, ErrAbsent) {
@@ -42,12 +43,15 @@ func (b *Book) Run(ctx context.Context, t *auth.Token, id string) (store.Session
 		switch {
 		case errors.Is(err, project.ErrNoRun), isGone(err):
 			continue
+		case errors.Is(err, store.ErrDamaged): // it may be a fork, and the run another's
+			missing = err
+			continue
 		case err != nil:
 			return store.Session{}, project.Run{}, err
 		}
 		return x, run, nil
 	}
-	return store.Session{}, project.Run{}, noRun(id)
+	return store.Session{}, project.Run{}, missing
 }
 
 func (b *Book) find(ctx context.Context, session, id string) (project.Run, error) {
