@@ -65,11 +65,14 @@ var printable = func() string {
 // maxWait bounds Prefer: wait, in seconds.
 const maxWait = 600
 
-// wait reads Prefer: wait=N (RFC 7240), in seconds; ok is false without it. Other
-// preferences are ignored, as that text has it.
+// wait reads Prefer: wait=N (RFC 7240), in seconds; ok is false without it. The first one
+// counts; other preferences, and parameters, are ignored, as that text has it.
 func (c *call) wait() (seconds int64, ok bool, err error) {
 	for _, line := range c.r.Header.Values("Prefer") {
-		for preference := range strings.SplitSeq(line, ",") {
+		for line != "" {
+			var preference string
+			preference, line = cutUnquoted(line, ',')
+			preference, _ = cutUnquoted(preference, ';')
 			name, value, _ := strings.Cut(preference, "=")
 			if !strings.EqualFold(strings.TrimSpace(name), "wait") {
 				continue
@@ -82,6 +85,22 @@ func (c *call) wait() (seconds int64, ok bool, err error) {
 		}
 	}
 	return 0, false, nil
+}
+
+// cutUnquoted cuts a header's value at the first sep outside a quoted string, or at its end.
+func cutUnquoted(text string, sep byte) (before, after string) {
+	quoted := false
+	for i := 0; i < len(text); i++ {
+		switch c := text[i]; {
+		case c == '"':
+			quoted = !quoted
+		case c == '\\' && quoted:
+			i++
+		case c == sep && !quoted:
+			return text[:i], text[i+1:]
+		}
+	}
+	return text, ""
 }
 
 // cursor reads where a stream goes on: "I have everything up to and including". A
