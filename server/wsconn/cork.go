@@ -51,9 +51,11 @@ type cork struct {
 	sent *atomic.Int64 // bytes written to the socket, for whoever judges the peer
 
 	mu      sync.Mutex
-	room    sync.Cond // signalled when pending was taken or the conn closed
-	pending []byte    // whole frames, in order
-	control int       // bytes of them that are the library's
+	room    sync.Cond // signalled when what waits was taken or the conn closed
+	sealed  [][]byte  // what waits before pending: buffers, and payloads that are not copied
+	behind  int       // bytes of them
+	pending []byte    // frames, in order, the last of them whole
+	control int       // bytes of what waits that are the library's
 	ending  bool      // a close frame is among them or has gone: no data frame may follow
 	until   time.Time // not zero: an end has begun, and no write goes on beyond it
 	closed  bool      // no further frame is taken
@@ -79,7 +81,8 @@ func (k *cork) Read(p []byte) (int, error) {
 	return k.Conn.Read(p)
 }
 
-// frame adds one of our frames.
+// frame adds one of our frames. A payload larger than a chunk is not copied, so that the
+// connections that are sent the same one hold it once: it must not change any more.
 func (k *cork) frame(first byte, payload []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -100,6 +103,14 @@ func (k *cork) frame(first byte, payload []byte) {
 		head[1] = 127
 		binary.BigEndian.PutUint64(head[2:], uint64(size))
 		n += 8
+	}
+	if len(payload) > chunkSize {
+		k.grow(n)
+		k.pending = append(k.pending, head[:n]...)
+		k.sealed = append(k.sealed, k.pending, payload)
+		k.behind += len(k.pending) + len(payload)
+		k.pending = nil
+		return
 	}
 	k.grow(n + len(payload))
 	k.pending = append(append(k.pending, head[:n]...), payload...)
@@ -147,15 +158,25 @@ func (k *cork) grow(n int) {
 func (k *cork) waiting() int {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	return len(k.pending)
+	return k.size()
 }
+
+// size is how many bytes wait. The caller holds mu.
+func (k *cork) size() int { return k.behind + len(k.pending) }
 
 // drop forgets the frames that wait. What flush has taken is on its way.
 func (k *cork) drop() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.pending, k.control = nil, 0
+	k.take()
+}
+
+// take returns what waits, in order. The caller holds mu.
+func (k *cork) take() (sealed [][]byte, last []byte) {
+	sealed, last = k.sealed, k.pending
+	k.sealed, k.behind, k.pending, k.control = nil, 0, nil, 0
 	k.room.Broadcast()
+	return sealed, last
 }
 
 // flooded tells whether more than controlLimit bytes of the library's frames wait.
@@ -169,7 +190,7 @@ func (k *cork) flooded() bool {
 func (k *cork) awaitRoom() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	for len(k.pending) > sendLimit && !k.closed && !k.through {
+	for k.size() > sendLimit && !k.closed && !k.through {
 		k.room.Wait()
 	}
 }
@@ -187,12 +208,19 @@ func (k *cork) flush(patience time.Duration) error {
 	k.flushing.Lock()
 	defer k.flushing.Unlock()
 	k.mu.Lock()
-	buf := k.pending
-	k.pending, k.control = nil, 0
-	k.room.Broadcast()
+	sealed, last := k.take()
 	k.mu.Unlock()
-	defer recycle(buf)
+	for i, buf := range sealed {
+		sealed[i] = nil // so that it is let go once it is written
+		if err := k.send(buf, patience); err != nil {
+			return err
+		}
+	}
+	return k.send(last, patience)
+}
 
+func (k *cork) send(buf []byte, patience time.Duration) error {
+	defer recycle(buf)
 	for rest := buf; len(rest) > 0; {
 		k.arm(patience)
 		n, err := k.Conn.Write(rest)
@@ -226,6 +254,7 @@ func (k *cork) hurry(patience time.Duration) {
 	}
 }
 
+// recycle gives a buffer back that was lent; a payload that was not copied is larger.
 func recycle(buf []byte) {
 	if cap(buf) == chunkSize {
 		chunks.Put((*[chunkSize]byte)(buf[:chunkSize]))

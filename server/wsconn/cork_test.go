@@ -3,6 +3,7 @@ package wsconn
 import (
 	"bytes"
 	"context"
+	"io"
 	"net"
 	"sync/atomic"
 	"testing"
@@ -51,5 +52,38 @@ func TestPingsAreNotAnsweredWhileTooMuchWaits(t *testing.T) {
 	c.cork.flush(WriteStall)
 	if !c.ping(context.Background(), nil) {
 		t.Error("a ping is not answered after the peer has taken the answers")
+	}
+}
+
+// guarantee 8
+func TestALargeFrameIsSentInItsPlaceAndNotCopied(t *testing.T) {
+	ours, peer := net.Pipe()
+	defer peer.Close()
+	defer ours.Close()
+	k := newCork(ours, nil, func() {}, new(atomic.Int64))
+	large := bytes.Repeat([]byte("x"), chunkSize+1)
+	var want []byte
+	for range 2 {
+		k.frame(textFrame, []byte("before"))
+		k.frame(textFrame, large)
+		want = append(append(want, "\x81\x06before\x81\x7f\x00\x00\x00\x00\x00\x01\x00\x01"...), large...)
+	}
+	k.frame(textFrame, []byte("behind"))
+	want = append(want, "\x81\x06behind"...)
+	if len(k.sealed) != 4 || &k.sealed[1][0] != &large[0] || &k.sealed[3][0] != &large[0] {
+		t.Errorf("%d buffers wait, or the payload was copied", len(k.sealed))
+	}
+	if n := k.waiting(); n != len(want) {
+		t.Errorf("%d bytes wait, want %d", n, len(want))
+	}
+	go func() {
+		k.flush(WriteStall)
+		ours.Close()
+	}()
+	if got, err := io.ReadAll(peer); err != nil || !bytes.Equal(got, want) {
+		t.Errorf("the peer got %d bytes, %v, want the %d that were framed", len(got), err, len(want))
+	}
+	if n := k.waiting(); n != 0 {
+		t.Errorf("%d bytes wait still", n)
 	}
 }

@@ -24,4 +24,6 @@
 //  7. Handler.Ended is called once, last, when both goroutines are done with the
 //     Handler. Group.Shutdown returns after the last of these calls,
 //     and after whoever came in by Group.Enter has left.
+//  8. A frame of more than 64 KiB is not copied: connections that are sent the same bytes
+//     hold them once.
 package wsconn

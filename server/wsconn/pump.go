@@ -60,7 +60,7 @@ func (w *Writer) Fits(n int) bool {
 // Empty reports whether all that was put here, and every answer, is on its way.
 func (w *Writer) Empty() bool { return w.c.cork.waiting() == 0 }
 
-// Text adds one text frame.
+// Text adds one text frame, which must not change any more.
 func (w *Writer) Text(frame []byte) { w.c.cork.frame(textFrame, frame) }
 
 // Probe calls arrived, from the reader's goroutine, when the peer has shown that all
