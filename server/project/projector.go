@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"slices"
 
 	"hitchpost/server/protocol"
@@ -25,7 +26,15 @@ type Projector struct {
 	base    base
 	trail   Trail
 	run     run // zero between runs, and in a turn that a fork copied
+
+	// Share is asked for the frames of an event that are large, and may return those that
+	// another projector of the log has made; nil: each makes its own. The frames are a
+	// function of the log, so they are the same.
+	Share func(seq int64, make func() []Frame) []Frame
 }
+
+// large is how many bytes an event, or an answer, has at least for its frames to be shared.
+const large = 64 << 10
 
 // base is what a projector must know of the log and does not fold: none of it changes
 // once anybody can read the log.
@@ -43,7 +52,7 @@ type run struct {
 	reasoning string                 // id of its reasoning, likewise
 	calls     map[string]string      // call id → id of its newest tool/call
 	pending   []protocol.PendingCall // standing calls, in order of asking
-	output    string                 // text of the last answer
+	answer    []byte                 // payload of the last answer: a large one is the log's, so it is shared
 }
 
 // New returns a projector at the beginning of a session that is no fork.
@@ -55,24 +64,46 @@ func (p *Projector) Next(ev store.Event) []Frame {
 	if ev.Seq < p.base.copied {
 		return nil
 	}
+	var more protocol.ServerPayload
+	size, ends := len(ev.Line), event.Type(ev.Type) == event.TurnEndType
+	switch {
+	case event.Type(ev.Type) == event.TurnStartType:
+		p.run = run{id: ev.ID, seq: ev.Seq, agent: body[event.TurnStart](ev).Agent, calls: map[string]string{}}
+		more = p.started(false)
+	case ends: // below: its frame has the answer, which is expensive when large
+		size += len(p.run.answer)
+	case p.run.id != "":
+		more = p.lifecycle(ev)
+	}
+	frames := p.sized(size, ev, at, isEntry, more)
+	if ends {
+		p.run = run{}
+	}
+	return frames
+}
+
+// sized makes the frames of an event, or has large ones shared.
+func (p *Projector) sized(size int, ev store.Event, at Place, isEntry bool, more protocol.ServerPayload) []Frame {
+	if p.Share == nil || size < large {
+		return p.frames(ev, at, isEntry, more)
+	}
+	return p.Share(ev.Seq, func() []Frame { return p.frames(ev, at, isEntry, more) })
+}
+
+// frames makes the frames of an event: its entry, and more, which the fold says of it.
+func (p *Projector) frames(ev store.Event, at Place, isEntry bool, more protocol.ServerPayload) []Frame {
 	var payloads []protocol.ServerPayload
 	if isEntry {
 		line, _ := Entry(ev, at, onPath)
 		payloads = append(payloads, protocol.RunEntry{RunID: p.run.id, SessionID: p.session, Entry: line})
 	}
-	if event.Type(ev.Type) == event.TurnStartType {
-		p.run = run{id: ev.ID, seq: ev.Seq, agent: body[event.TurnStart](ev).Agent, calls: map[string]string{}}
-		payloads = append(payloads, p.started(false))
-	} else if p.run.id != "" {
-		if more := p.lifecycle(ev); more != nil {
-			payloads = append(payloads, more)
-		}
+	if event.Type(ev.Type) == event.TurnEndType && p.run.id != "" {
+		more = p.terminal(body[event.TurnEnd](ev))
 	}
-	frames := p.group(ev.Seq, payloads)
-	if event.Type(ev.Type) == event.TurnEndType {
-		p.run = run{}
+	if more != nil {
+		payloads = append(payloads, more)
 	}
-	return frames
+	return p.group(ev.Seq, payloads)
 }
 
 // group makes frames of what one event says. Only the last is numbered.
@@ -107,7 +138,9 @@ func (p *Projector) lifecycle(ev store.Event) protocol.ServerPayload {
 		return p.delta(p.run.calls[progress.ID], protocol.FieldToolOutput, progress.Text)
 	case event.AssistantMessageType:
 		p.run.streams("", "")
-		p.run.output = text(body[event.AssistantMessage](ev))
+		if p.run.answer = ev.Payload; len(ev.Payload) < large {
+			p.run.answer = bytes.Clone(ev.Payload) // not a whole page for a piece of it
+		}
 	case event.StepEndType:
 		p.run.streams("", "")
 	case event.ToolCallType:
@@ -127,8 +160,6 @@ func (p *Projector) lifecycle(ev store.Event) protocol.ServerPayload {
 	case event.DiagnosticType:
 		d := body[event.Diagnostic](ev)
 		return protocol.RunDiagnostic{RunID: p.run.id, Type: d.Type, Code: d.Code, Message: d.Message, Details: d.Details}
-	case event.TurnEndType:
-		return p.terminal(body[event.TurnEnd](ev))
 	}
 	return nil
 }
@@ -177,7 +208,11 @@ func (p *Projector) resolved(verdict event.ApprovalResolved) protocol.ServerPayl
 func (p *Projector) terminal(end event.TurnEnd) protocol.ServerPayload {
 	switch end.Status {
 	case event.Completed, event.Empty:
-		return protocol.RunOutput{RunID: p.run.id, FinalOutput: p.run.output}
+		var output string
+		if p.run.answer != nil {
+			output = text(body[event.AssistantMessage](store.Event{Payload: p.run.answer}))
+		}
+		return protocol.RunOutput{RunID: p.run.id, FinalOutput: output}
 	case event.Cancelled:
 		c := cancellation(end)
 		return protocol.RunCancelled{RunID: p.run.id, Reason: c.Reason, Message: c.Message}

@@ -8,7 +8,7 @@
 // frame is, handle.go what it does, subscribe.go which runs are heard and who opens their
 // streams, open.go where a stream begins, stream.go what it sends, gap.go where a slow
 // client goes on, hub.go who is told of a change, news.go what is broadcast, outbox.go what
-// of it waits for a slow client, conn.go the life of a connection, server.go the server.
+// of it waits for a slow client, shelf.go the large frames that connections share, conn.go the life of a connection, server.go the server.
 //
 // Guarantees:
 //
@@ -34,4 +34,6 @@
 //  9. Neither a log's writer nor an agent waits for a connection.
 //  10. A token that is withdrawn or reaches other sessions ends its connections at once,
 //     idle or not. Shutdown sends what the logs have and then 1001.
+//  11. A large frame of a run is made once for all the connections that follow it, and they
+//     hold the same bytes; what is kept for that is bounded, and gone with the last of them.
 package runwire

@@ -47,6 +47,7 @@ func (s *stream) open() {
 	}
 	if at.log != nil {
 		s.log = at.log
+		c.server.shelf.enter(s.log)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound), errors.Is(err, store.ErrDeleted), errors.Is(err, project.ErrNoRun):
@@ -65,6 +66,9 @@ func (s *stream) open() {
 func (s *stream) start(at opened) {
 	c := s.conn
 	s.p, s.first, s.next, s.gap, s.err = at.p, at.first, at.next, at.gap, nil
+	s.p.Share = func(seq int64, make func() []project.Frame) []project.Frame {
+		return c.server.shelf.frames(s.log, seq, make)
+	}
 	if s.begin == fromCursor {
 		s.cursor = max(s.cursor, s.from)
 		c.q.Lock()

@@ -43,6 +43,7 @@ type Server struct {
 	Options
 	limits atomic.Pointer[Limits]
 	hub    *hub
+	shelf  shelf
 }
 
 // New returns a Server, which hears of every session from then on. Shutdown ends it.

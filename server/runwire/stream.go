@@ -258,6 +258,7 @@ func (s *stream) close() {
 		s.reader.Close()
 	}
 	if s.log != nil {
+		s.conn.server.shelf.leave(s.log)
 		s.log.Close()
 	}
 }
