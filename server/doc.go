@@ -10,4 +10,6 @@
 //     log is closed; what was accepted is on the disk, and what was cut is resumable.
 //  4. A session that is deleted is gone from every surface: its run was aborted before, its
 //     connections, streams and waiting requests end, and so does what its tools held open.
+//  5. A request whose body does not come in time is answered, whatever it asks for, and its
+//     connection closed: it holds nothing for longer.
 package server

@@ -76,7 +76,7 @@ func Run(ctx context.Context, o Options) (err error) {
 		return err
 	}
 	o.Config = bound(cfg, listener)
-	s := &server{o: o, hands: hands, host: host, models: made.Providers, keys: auth.NewKeyring(o.Tokens)}
+	s := &server{o: o, hands: hands, host: host, models: made.Providers, keys: auth.NewKeyring(o.Tokens), patience: bodyPatience}
 	if err := s.host.Start(ctx); err != nil {
 		return errors.Join(err, s.host.Drain(0)) // some turns may have begun
 	}
@@ -112,6 +112,7 @@ type server struct {
 	rest     *rest.Server
 	health   *health.Server
 	closing  sync.WaitGroup // what deleted sessions held open
+	patience time.Duration  // with bodies
 }
 
 func (s *server) serve(ctx context.Context, st *store.Store, listener net.Listener) error {
@@ -219,7 +220,7 @@ func (s *server) routes(gate *auth.Gate) http.Handler {
 	mux.HandleFunc("GET /readyz", s.health.Ready)
 	mux.HandleFunc("GET /metrics", s.health.Metrics)
 	mux.Handle("/", web.Handler(gate.Check))
-	return asWritten(s.rest, mux)
+	return inTime(s.patience, asWritten(s.rest, mux))
 }
 
 // asWritten keeps ServeMux from mending a path such as /agents/../ws by a redirect: it

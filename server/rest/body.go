@@ -9,7 +9,6 @@ import (
 	"reflect"
 	"strconv"
 	"strings"
-	"time"
 
 	"hitchpost/server/strictjson"
 )
@@ -102,9 +101,6 @@ func (c *call) body() ([]byte, error) {
 		}
 	}
 	text, err := io.ReadAll(http.MaxBytesReader(c.w, c.r.Body, maxBody))
-	if err == nil {
-		_ = c.w.control.SetReadDeadline(time.Time{}) // what the server then waits for is the end of the client
-	}
 	var large *http.MaxBytesError
 	switch {
 	case errors.As(err, &large):

@@ -41,7 +41,6 @@ type Server struct {
 	mux      *http.ServeMux
 	resource map[string]*resource // by the pattern of its path
 	document schema               // OpenAPI
-	patience time.Duration        // with a body that comes slowly: readStall
 
 	attached attachments
 	unwatch  func()
@@ -65,7 +64,7 @@ type resource struct {
 func New(o Options) *Server {
 	s := &Server{
 		Options: o, book: &sessions.Book{Store: o.Store, Host: o.Host},
-		mux: http.NewServeMux(), resource: map[string]*resource{}, patience: readStall,
+		mux: http.NewServeMux(), resource: map[string]*resource{},
 		attached: attachments{bySession: map[string]map[*attachment]struct{}{}},
 	}
 	s.ctx, s.end = context.WithCancelCause(context.Background())
@@ -118,9 +117,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	ctx, give := context.WithCancelCause(r.Context())
 	defer give(nil)
 	c := &call{server: s, route: &route{}, w: newWriter(w), r: r, ctx: ctx, addr: s.Failures.Address(r)}
-	if r.ContentLength != 0 { // net/http, too, waits for a body that nobody reads before it answers
-		_ = c.w.control.SetReadDeadline(time.Now().Add(s.patience))
-	}
 	leave, ok := s.enter()
 	if !ok {
 		c.refuse(errDraining)

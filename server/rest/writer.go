@@ -11,9 +11,6 @@ const (
 	// writeStall is how long a client may take not a byte of what it is sent.
 	writeStall = 30 * time.Second
 
-	// readStall is how long it may take for the body it sends.
-	readStall = 30 * time.Second
-
 	// deadlineSlack is how old a deadline may be before it is set anew.
 	deadlineSlack = time.Second
 )
