@@ -287,16 +287,6 @@ func newCompletions(t *testing.T, replies []string) *completions {
 	return c
 }
 
-type chatMessage struct {
-	Role      string
-	Content   any
-	CallID    string `json:"tool_call_id"`
-	ToolCalls []struct {
-		ID       string
-		Function struct{ Name, Arguments string }
-	} `json:"tool_calls"`
-}
-
 func (c *completions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var request struct{ Messages []chatMessage }
 	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
@@ -347,28 +337,4 @@ func checkAnswered(t *testing.T, messages []chatMessage) {
 	if len(owed) > 0 {
 		t.Errorf("a request ends with unanswered calls %v", owed)
 	}
-}
-
-// completion makes the chunks of a reply: words of text, or "call ID NAME; …".
-func completion(reply string) []string {
-	var chunks []string
-	finish := "stop"
-	if strings.HasPrefix(reply, "call ") {
-		finish = "tool_calls"
-		for i, call := range strings.Split(reply, "; ") {
-			f := strings.Fields(call)
-			args, _ := json.Marshal(map[string]string{
-				"Read": `{"file_path":"file.txt"}`,
-				"Bash": fmt.Sprintf(`{"command":"echo x >> effect-%s"}`, f[1]),
-			}[f[2]])
-			chunks = append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"tool_calls":[{"index":%d,"id":%q,"type":"function","function":{"name":%q,"arguments":%s}}]}}]}`, i, f[1], f[2], args))
-		}
-	} else {
-		for _, word := range strings.Fields(reply) {
-			chunks = append(chunks, fmt.Sprintf(`{"choices":[{"index":0,"delta":{"content":%q}}]}`, word+" "))
-		}
-	}
-	return append(chunks,
-		fmt.Sprintf(`{"choices":[{"index":0,"delta":{},"finish_reason":%q}]}`, finish),
-		`{"choices":[],"usage":{"prompt_tokens":100,"completion_tokens":5}}`)
 }

@@ -3,6 +3,7 @@ package runwire
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"hitchpost/server/project"
 	"hitchpost/store"
@@ -71,5 +72,29 @@ func TestTheLargeFramesThatAreKeptAreBounded(t *testing.T) {
 	s.leave(a)
 	if s.leave(b); len(s.groups)+len(s.streams) > 0 {
 		t.Errorf("nobody follows, and %d groups are kept", len(s.groups))
+	}
+}
+
+// untilPast waits until n connections have projected all of the run's log.
+func (w *world) untilPast(r *laid, n int) {
+	w.t.Helper()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		past := 0
+		for _, c := range w.server.hub.listeners("me", r.log.Session()) {
+			c.mu.Lock()
+			c.q.Lock()
+			s := c.streams[r.id]
+			c.q.Unlock()
+			if s != nil && s.next > r.tip() {
+				past++
+			}
+			c.mu.Unlock()
+		}
+		if past == n {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatalf("%d of %d connections have the answer before them", past, n)
+		}
 	}
 }

@@ -61,27 +61,3 @@ func (r *laid) answer(text string) {
 	r.t.Helper()
 	r.append(encoded(r.t, event.MessageID(r.step), event.AssistantMessage{Parts: []event.Part{{Type: event.PartText, Text: text}}}))
 }
-
-// untilPast waits until n connections have projected all of the run's log.
-func (w *world) untilPast(r *laid, n int) {
-	w.t.Helper()
-	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
-		past := 0
-		for _, c := range w.server.hub.listeners("me", r.log.Session()) {
-			c.mu.Lock()
-			c.q.Lock()
-			s := c.streams[r.id]
-			c.q.Unlock()
-			if s != nil && s.next > r.tip() {
-				past++
-			}
-			c.mu.Unlock()
-		}
-		if past == n {
-			return
-		}
-		if time.Now().After(deadline) {
-			w.t.Fatalf("%d of %d connections have the answer before them", past, n)
-		}
-	}
-}
