@@ -29,7 +29,7 @@ func refusesAll(t *testing.T, a *Agent) {
 	ctx := context.Background()
 	for name, command := range map[string]func() error{
 		"inject":  func() error { return a.Inject(ctx, Inject{Text: "hi", Wake: true}) },
-		"pin":     func() error { return a.SetPinned(ctx, true) },
+		"pin":     func() error { return a.Amend(ctx, nil, new(true)) },
 		"cancel":  func() error { return a.Cancel(ctx, nil) },
 		"run":     func() error { _, err := a.StartRun(ctx, NewRun{Input: "hi"}); return err },
 		"branch":  func() error { _, _, err := a.Branch(ctx, "ffffffffffffffff", false); return err },

@@ -82,15 +82,23 @@ func (c *Config) defined(name string) error {
 	return nil
 }
 
-// Rename gives the session a title of 1 to 80 characters, on one line; from then on no
-// titler names it.
-func (a *Agent) Rename(ctx context.Context, title string) error {
-	title, err := checkTitle(title)
-	if err != nil {
-		return err
+// Amend gives the session a title of 1 to 80 characters, on one line, after which no titler
+// names it, and has lists show it first or no longer: both in one append. nil leaves as it is.
+func (a *Agent) Amend(ctx context.Context, title *string, pinned *bool) error {
+	if title != nil {
+		checked, err := checkTitle(*title)
+		if err != nil {
+			return err
+		}
+		title = &checked
 	}
 	return a.do(ctx, func() error {
-		a.emit(event.SessionTitled{Title: title})
+		if title != nil {
+			a.emit(event.SessionTitled{Title: *title})
+		}
+		if pinned != nil {
+			a.work.Pinned = pinned
+		}
 		return nil
 	})
 }
@@ -102,14 +110,6 @@ func checkTitle(title string) (string, error) {
 		return "", &InvalidError{fmt.Sprintf("a title has 1 to %d characters, this one has %d", titleLimit, n)}
 	}
 	return title, nil
-}
-
-// SetPinned has lists of sessions show this one first, or no longer.
-func (a *Agent) SetPinned(ctx context.Context, pinned bool) error {
-	return a.do(ctx, func() error {
-		a.work.Pinned = &pinned
-		return nil
-	})
 }
 
 // Policy returns the allow list in force: the session's own, else its definition's floor.

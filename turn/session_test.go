@@ -63,12 +63,12 @@ func TestATitlerDoesNotTakeARenameBack(t *testing.T) {
 		model "hello"
 		wake hi
 		await t`)
-	if err := w.agent.Rename(ctx, "  Mine  "); err != nil {
+	if err := w.agent.Amend(ctx, new("  Mine  "), nil); err != nil {
 		t.Fatal(err)
 	}
 	var invalid *InvalidError
 	for _, title := range []string{"", " ", strings.Repeat("x", 81)} {
-		if err := w.agent.Rename(ctx, title); !errors.As(err, &invalid) {
+		if err := w.agent.Amend(ctx, new(title), nil); !errors.As(err, &invalid) {
 			t.Errorf("rename to %q = %v, want an *InvalidError", title, err)
 		}
 	}
@@ -84,7 +84,7 @@ func TestATitlerDoesNotTakeARenameBack(t *testing.T) {
 func TestAPinIsKeptAndTakenBack(t *testing.T) {
 	w := newWorld(t)
 	for _, want := range []bool{true, false} {
-		if err := w.agent.SetPinned(ctx, want); err != nil {
+		if err := w.agent.Amend(ctx, nil, new(want)); err != nil {
 			t.Fatal(err)
 		}
 		w.restart()
@@ -94,6 +94,30 @@ func TestAPinIsKeptAndTakenBack(t *testing.T) {
 	}
 	if n := len(w.log()); n != 1 {
 		t.Errorf("a pin made an event:\n%s", render(w.log()))
+	}
+}
+
+// One append, or nothing of it.
+func TestATitleAndAPinAreChangedTogether(t *testing.T) {
+	w := newWorld(t)
+	row := func() store.Session {
+		t.Helper()
+		x, err := w.store.Session(ctx, "s1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return x
+	}
+	var invalid *InvalidError
+	if err := w.agent.Amend(ctx, new(" "), new(true)); !errors.As(err, &invalid) || row().Pinned {
+		t.Errorf("a title that is none: %v, pinned %v", err, row().Pinned)
+	}
+	before := w.store.Stats().Appends
+	if err := w.agent.Amend(ctx, new("Mine"), new(true)); err != nil {
+		t.Fatal(err)
+	}
+	if x, n := row(), w.store.Stats().Appends-before; x.Title != "Mine" || !x.Pinned || n != 1 {
+		t.Errorf("title %q, pinned %v, by %d appends", x.Title, x.Pinned, n)
 	}
 }
 

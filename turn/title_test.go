@@ -81,14 +81,14 @@ func TestATitleIsOneLineWhereverItComesFrom(t *testing.T) {
 	if got := title("s1"); got != tame {
 		t.Errorf("of the first text: %q", got)
 	}
-	if err := w.agent.Rename(ctx, wild+strings.Repeat("\n", 200)+"!"); err != nil {
+	if err := w.agent.Amend(ctx, new(wild+strings.Repeat("\n", 200)+"!"), nil); err != nil {
 		t.Errorf("what surrounds a title counts for its length: %v", err)
 	}
 	if got := title("s1"); got != tame+" !" {
 		t.Errorf("renamed to %q", got)
 	}
 	var invalid *InvalidError
-	if err := w.agent.Rename(ctx, " \x00\n"); !errors.As(err, &invalid) {
+	if err := w.agent.Amend(ctx, new(" \x00\n"), nil); !errors.As(err, &invalid) {
 		t.Errorf("a title of nothing: %v", err)
 	}
 	w.define(func(d *Definition) { d.Models[RoleTitler] = "demo/namer" })

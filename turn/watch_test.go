@@ -92,7 +92,7 @@ func TestAWatcherHearsOfEveryKindOfChange(t *testing.T) {
 		"approval/resolved status",
 		"tool/result step/end step/start context/injected inbox:0 status",
 		"assistant/message step/end turn/end session/titled status row")
-	if err := errors.Join(w.agent.Rename(ctx, "Mine"), w.agent.SetPinned(ctx, true)); err != nil {
+	if err := errors.Join(w.agent.Amend(ctx, new("Mine"), nil), w.agent.Amend(ctx, nil, new(true)), w.agent.Amend(ctx, new("Both"), new(false))); err != nil {
 		t.Fatal(err)
 	}
 	w.play("inject waits\npolicy *")
@@ -103,7 +103,7 @@ func TestAWatcherHearsOfEveryKindOfChange(t *testing.T) {
 	if err := w.agent.Withdraw(ctx, waiting[0].ID); err != nil {
 		t.Fatal(err)
 	}
-	c.heard(w, "session/titled row", "row", "inbox:1", "policy/updated", "inbox:0")
+	c.heard(w, "session/titled row", "row", "session/titled row", "inbox:1", "policy/updated", "inbox:0")
 }
 
 // TestAWatcherHearsOfAStopBeforeItsEnd, as long as a tool is still at work.

@@ -159,15 +159,8 @@ func patchSession(c *call) error {
 		return err
 	}
 	defer release()
-	if in.Title != nil { // first: it alone can be refused
-		if err := a.Rename(c.lasting(), *in.Title); err != nil {
-			return err
-		}
-	}
-	if in.Pinned != nil {
-		if err := a.SetPinned(c.lasting(), *in.Pinned); err != nil {
-			return err
-		}
+	if err := a.Amend(c.lasting(), in.Title, in.Pinned); err != nil {
+		return err
 	}
 	return getSession(c)
 }

@@ -170,7 +170,7 @@ func TestASessionDrivenOverBothWiresAtOnceStaysOne(t *testing.T) {
 	<-d.handled
 	w.settle("a")
 	d.runs.Store(int64(len(d.starts("a"))))
-	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Rename(ctx, theEnd) })
+	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Amend(ctx, new(theEnd), nil) })
 	all.Wait()
 	w.compare("a", d.events, d.frames)
 }

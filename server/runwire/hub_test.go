@@ -20,11 +20,11 @@ func TestASessionIsAnnouncedRenamedPinnedAndDeletedToItsOwnerAlone(t *testing.T)
 	if f := p.of(protocol.TypeSessionCreated); f.Seq != 0 || f.Payload.Session.ID != "a" || f.Payload.Session.Status != protocol.StatusIdle {
 		t.Errorf("created: %s", f.line)
 	}
-	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Rename(ctx, "Horses") })
+	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Amend(ctx, new("Horses"), nil) })
 	if f := p.of(protocol.TypeSessionTitleUpdated); f.Payload.SessionID != "a" || f.Payload.Title != "Horses" || f.Seq != 0 {
 		t.Errorf("renamed: %s", f.line)
 	}
-	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.SetPinned(ctx, true) })
+	w.do("a", func(ctx context.Context, a *turn.Agent) error { return a.Amend(ctx, nil, new(true)) })
 	p.until(func(f received) bool { return f.Type == protocol.TypeSessionUpdated && f.Payload.Session.Pinned })
 	if err := w.host.Delete(context.Background(), "a"); err != nil {
 		t.Fatal(err)
@@ -208,7 +208,7 @@ func TestASlowClientIsToldTheNewestOfASession(t *testing.T) {
 	blocker.stream(300, 10_000)
 	for i := range 200 {
 		w.do("a", func(ctx context.Context, a *turn.Agent) error {
-			return a.Rename(ctx, fmt.Sprintf("%03d %s", i, strings.Repeat("x", 60)))
+			return a.Amend(ctx, new(fmt.Sprintf("%03d %s", i, strings.Repeat("x", 60))), nil)
 		})
 	}
 	blocker.finish()

@@ -68,7 +68,7 @@ func TestExactlyOneTerminalFrameComesOfEachRunWhoeverRacesForItsEnd(t *testing.T
 		c.race(round)
 	}
 	w.settle("s0")
-	w.do("s0", func(ctx context.Context, a *turn.Agent) error { return a.Rename(ctx, theEnd) })
+	w.do("s0", func(ctx context.Context, a *turn.Agent) error { return a.Amend(ctx, new(theEnd), nil) })
 	c.judge(<-heard)
 }
 
