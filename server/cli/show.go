@@ -125,6 +125,9 @@ func (s *screen) answer(m event.AssistantMessage) {
 		}
 	}
 	s.endLine()
+	if m.Cut() {
+		s.note("(cut off)")
+	}
 }
 
 func (s *screen) result(r event.ToolResult) {

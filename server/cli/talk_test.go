@@ -61,6 +61,15 @@ func TestSendStreamsTheTurnOfItsTextAndExitsByItsEnd(t *testing.T) {
 			p.event("context/injected", `{"text":"look","input_id":"`+id+`"}`)
 			p.event("turn/end", `{"status":"completed"}`)
 		}, 0, "", ""},
+		{"an answer that the provider cut at its limit", func(p *peer) {
+			p.hello("idle", "")
+			p.subscribed()
+			id := p.inject("look")
+			p.event("turn/start", `{}`)
+			p.event("user/message", `{"text":"look","input_id":"`+id+`"}`)
+			p.event("assistant/message", `{"parts":[{"type":"text","text":"Here it"}],"stop":"length"}`)
+			p.event("turn/end", `{"status":"completed"}`)
+		}, 0, "Here it\n", "(cut off)\n"},
 		{"accepted behind a cancel", func(p *peer) {
 			p.hello("stopping", "")
 			p.subscribed()

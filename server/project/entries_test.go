@@ -106,6 +106,25 @@ func TestTypesOutsideTheTableMakeNoEntry(t *testing.T) {
 	}
 }
 
+// What the provider cut at its limit of length ends in the middle of a sentence, as what an
+// abort cut does.
+func TestAnAnswerThatWasCutIsIncomplete(t *testing.T) {
+	for _, c := range []struct {
+		reply  event.AssistantMessage
+		status string
+	}{
+		{event.AssistantMessage{}, "completed"},
+		{event.AssistantMessage{Stop: "stop_sequence"}, "completed"},
+		{event.AssistantMessage{Partial: true}, "incomplete"},
+		{event.AssistantMessage{Stop: "length"}, "incomplete"},     // OpenAI's word
+		{event.AssistantMessage{Stop: "max_tokens"}, "incomplete"}, // Anthropic's
+	} {
+		if got := entry(t, c.reply); !strings.Contains(got, `"role":"assistant","status":"`+c.status+`"`) {
+			t.Errorf("%+v makes %s", c.reply, got)
+		}
+	}
+}
+
 func TestUsageIsRenamedAndStandsOnlyWhereAProviderToldIt(t *testing.T) {
 	for _, c := range []struct {
 		told *event.Usage

@@ -95,7 +95,7 @@ func answered(id string, reply event.AssistantMessage) (protocol.EntryPayload, p
 		ID: id, Type: protocol.ItemMessage, Role: protocol.RoleAssistant,
 		Status: protocol.ItemCompleted, Content: []protocol.OutputText{},
 	}
-	if reply.Partial {
+	if reply.Cut() {
 		m.Status = protocol.ItemIncomplete
 	}
 	for _, part := range reply.Parts {

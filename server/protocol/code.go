@@ -14,7 +14,7 @@ const (
 	CodeConfigError     Code = event.CodeConfig    // no such agent definition, or no usable model
 	CodePersistError    Code = "persist_error"     // the log could not be written
 	CodeStreamError     Code = "stream_error"      // the run's stream could not be served
-	CodeResumeError     Code = "resume_error"      // an open run could not be taken up again
+	CodeResumeError     Code = "resume_error"      // reserved: a resume that fails is told by run.diagnostic, and its run stays open
 	CodeInternal        Code = "internal"          // an unexpected error; details are in the server's log
 	CodeBadFrame        Code = "bad_frame"         // malformed, unknown or impossible frame
 	CodeForbidden       Code = "forbidden"         // the token does not allow this verb

@@ -29,7 +29,7 @@ type ItemStatus string
 
 const (
 	ItemCompleted  ItemStatus = "completed"
-	ItemIncomplete ItemStatus = "incomplete" // cut by an abort
+	ItemIncomplete ItemStatus = "incomplete" // cut by an abort, or by the provider's limit of length
 )
 
 // ContentType names a part of a message or of a reasoning.

@@ -3,6 +3,8 @@ package runwire
 import (
 	"context"
 	"net/netip"
+	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -95,4 +97,33 @@ func TestARightTokenThatIsRefusedForOthersCountsAsNoFailure(t *testing.T) {
 			t.Error("a minute behind the last wrong token a right one is refused still")
 		}
 	})
+}
+
+// A resume that fails is neither a refusal nor an end: the run is open for the next stimulus.
+//
+// guarantee 1
+func TestAResumeThatFailsIsToldAndItsRunStaysOpen(t *testing.T) {
+	w := newWorld(t, settings{})
+	r := w.lay(3, 20, "a")[0]
+	p := w.join("secret-all")
+	w.model.replies <- []string{fail}
+	p.say(protocol.RunCreate{SessionID: "a", Input: "go on"})
+	heard := p.until(func(f received) bool {
+		return f.Type == protocol.TypeRunDiagnostic && strings.Contains(f.line, "resume_failed")
+	})
+	if f := last(heard); f.Payload.RunID != r.id || f.Payload.Code != "provider_error" || f.Seq == 0 {
+		t.Errorf("told by %s", f.line)
+	}
+	isResumable := func(f received) bool {
+		return f.Type == protocol.TypeSessionStatus && f.Payload.Status == protocol.StatusResumable && f.Payload.LiveRunID == r.id
+	}
+	if !slices.ContainsFunc(heard, isResumable) { // broadcasts have no order among the frames of runs
+		heard = append(heard, p.until(isResumable)...)
+	}
+	p.say(protocol.RunCreate{SessionID: "a", Input: "once more"})
+	for _, f := range append(heard, p.until(ended(r.id))...) {
+		if f.Type == protocol.TypeRunError {
+			t.Errorf("heard %s", f.line)
+		}
+	}
 }

@@ -51,6 +51,12 @@ type AssistantMessage struct {
 	Partial bool   `json:"partial,omitempty"` // cut by an abort; the text is what was streamed
 }
 
+// Cut tells whether the reply is shorter than the model meant it: an abort or the
+// provider's limit of length has ended it. Those are OpenAI's and Anthropic's words for that.
+func (m AssistantMessage) Cut() bool {
+	return m.Partial || m.Stop == "length" || m.Stop == "max_tokens"
+}
+
 // Kinds of Part.
 const (
 	PartText     = "text"

@@ -34,7 +34,7 @@ export const Code = {
   PersistError: "persist_error",
   /** the run's stream could not be served */
   StreamError: "stream_error",
-  /** an open run could not be taken up again */
+  /** reserved: a resume that fails is told by run.diagnostic, and its run stays open */
   ResumeError: "resume_error",
   /** an unexpected error; details are in the server's log */
   Internal: "internal",
@@ -551,7 +551,7 @@ export type Role = (typeof Role)[keyof typeof Role];
 /** ItemStatus tells whether an item is whole. */
 export const ItemStatus = {
   Completed: "completed",
-  /** cut by an abort */
+  /** cut by an abort, or by the provider's limit of length */
   Incomplete: "incomplete",
 } as const;
 export type ItemStatus = (typeof ItemStatus)[keyof typeof ItemStatus];
