@@ -168,7 +168,7 @@ func fromMoments(put func(string, []byte)) {
 		Pending: []protocol.SessionPending{},
 	}
 	for _, p := range []protocol.ServerPayload{
-		protocol.AuthOK{Owner: "ada", Allow: []string{"watch", "inject", "approve"}},
+		protocol.AuthOK{Owner: "ada", Allow: []string{"watch", "inject", "approve"}, LogID: "4f6d0b1e5a7c9382"},
 		protocol.RunCompaction{RunID: "", SessionID: session, Phase: protocol.PhaseStarted},
 		protocol.RunGap{RunID: "0000000000000001", Dropped: 96, LastGood: 1559, Next: 1656},
 		protocol.SessionCreated{Session: bare},
@@ -183,7 +183,7 @@ func fromMoments(put func(string, []byte)) {
 	} {
 		put("server."+string(p.ServerType()), protocol.Encode(p, 0))
 	}
-	put("server.auth.ok.agents", protocol.Encode(protocol.AuthOK{Owner: "ada", Allow: []string{}, Agents: []string{"bot-*"}}, 0))
+	put("server.auth.ok.agents", protocol.Encode(protocol.AuthOK{Owner: "ada", Allow: []string{}, Agents: []string{"bot-*"}, LogID: "4f6d0b1e5a7c9382"}, 0))
 	put("server.run.error.refused", protocol.Encode(protocol.RunError{
 		SessionID: session, Code: protocol.CodeSessionBusy, Message: "a run is going on this session",
 	}, 0))

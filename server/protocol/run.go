@@ -7,6 +7,7 @@ type AuthOK struct {
 	Owner  string   `json:"owner"`
 	Allow  []string `json:"allow"`                       // what the token may do: watch, inject, approve, admin
 	Agents []string `json:"agents" ts:"string[] | null"` // patterns of the sessions it reaches; null = all of the owner's
+	LogID  string   `json:"log_id"`                      // identity of the file; another one than before: no cursor and nothing that was read holds
 }
 
 // RunStarted is sent when a run begins and precedes every other frame of it. With

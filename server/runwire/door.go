@@ -94,5 +94,5 @@ func (c *conn) authenticate(text []byte) {
 	c.mu.Lock() // so that auth.ok is the first frame, and who has it hears of all that follows
 	defer c.mu.Unlock()
 	c.server.hub.join(c)
-	c.ws.Send(protocol.Encode(protocol.AuthOK{Owner: token.Owner, Allow: allow.Names(), Agents: agents}, 0))
+	c.ws.Send(protocol.Encode(protocol.AuthOK{Owner: token.Owner, Allow: allow.Names(), Agents: agents, LogID: c.server.Store.LogID()}, 0))
 }

@@ -2,8 +2,11 @@ package runwire
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 
 	"hitchpost/server/auth"
 	"hitchpost/server/protocol"
+	"hitchpost/store"
 	"hitchpost/turn"
 )
 
@@ -61,15 +65,51 @@ func TestAForeignPageIsRefusedBeforeTheUpgrade(t *testing.T) {
 func TestTheFirstFrameIsTheTokenAndIsAnsweredByWhatItMayDo(t *testing.T) {
 	w := newWorld(t, settings{})
 	for secret, want := range map[string]string{
-		"secret-all":    `{"type":"auth.ok","payload":{"owner":"me","allow":["watch","inject","approve","admin"],"agents":null}}`,
-		"secret-narrow": `{"type":"auth.ok","payload":{"owner":"me","allow":["watch","inject","approve","admin"],"agents":["narrow-*"]}}`,
-		"secret-eye":    `{"type":"auth.ok","payload":{"owner":"me","allow":["watch"],"agents":null}}`,
+		"secret-all":    `{"type":"auth.ok","payload":{"owner":"me","allow":["watch","inject","approve","admin"],"agents":null,"log_id":"ID"}}`,
+		"secret-narrow": `{"type":"auth.ok","payload":{"owner":"me","allow":["watch","inject","approve","admin"],"agents":["narrow-*"],"log_id":"ID"}}`,
+		"secret-eye":    `{"type":"auth.ok","payload":{"owner":"me","allow":["watch"],"agents":null,"log_id":"ID"}}`,
 	} {
 		p := w.dial()
 		p.send(authFrame(secret))
-		if got := p.next(); got.line != want {
+		if got := p.next(); got.line != strings.Replace(want, "ID", w.store.LogID(), 1) || w.store.LogID() == "" {
 			t.Errorf("%s: %s, want %s", secret, got.line, want)
 		}
+	}
+}
+
+// A cursor does not hold in a backup that took the file's place, also where the log has
+// grown beyond it since.
+func TestAFileThatWasRestoredIsToldFromTheOneThatWas(t *testing.T) {
+	w := newWorld(t, settings{})
+	logID := func() string {
+		p := w.dial()
+		p.send(authFrame("secret-all"))
+		var ok struct {
+			Payload struct {
+				LogID string `json:"log_id"`
+			}
+		}
+		if err := json.Unmarshal([]byte(p.next().line), &ok); err != nil {
+			t.Fatal(err)
+		}
+		return ok.Payload.LogID
+	}
+	before := logID()
+	w.restart()
+	if again := logID(); again != before {
+		t.Errorf("the same file was %s and is %s", before, again)
+	}
+	w.stop()
+	backup := filepath.Join(t.TempDir(), "backup.db")
+	if err := store.Backup(context.Background(), w.path, backup); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(backup, w.path); err != nil {
+		t.Fatal(err)
+	}
+	w.start()
+	if restored := logID(); restored == before || restored == "" {
+		t.Errorf("a backup is %s as the file was", restored)
 	}
 }
 

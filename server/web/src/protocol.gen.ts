@@ -833,6 +833,8 @@ export interface AuthOK {
   allow: string[];
   /** patterns of the sessions it reaches; null = all of the owner's */
   agents: string[] | null;
+  /** identity of the file; another one than before: no cursor and nothing that was read holds */
+  log_id: string;
 }
 
 /**
@@ -1192,7 +1194,7 @@ export interface EventPayloads {
 
 /** The members of each frame's payload, as the parser checks them. */
 const serverShapes: Record<ServerType, Shape> = {
-  [ServerType.AuthOK]: { owner: "string", allow: "array", agents: "array|null" },
+  [ServerType.AuthOK]: { owner: "string", allow: "array", agents: "array|null", log_id: "string" },
   [ServerType.RunStarted]: { run_id: "string", session_id: "string", resumed: "boolean?" },
   [ServerType.RunAgentStart]: { run_id: "string", agent_name: "string" },
   [ServerType.RunDelta]: { run_id: "string", entry_id: "string", field: "string", delta: "string" },

@@ -76,6 +76,18 @@ test("a cursor from another life of the log opens the session anew", () => {
   assert.ok(state.wants.some((w) => w.want === "reopen"));
 });
 
+test("an auth.ok of another log forgets what was read of the one before, one of the same log nothing", () => {
+  const auth = (log_id: string) => frame("auth.ok", { owner: "o", allow: ["watch"], agents: null, log_id });
+  const before = reduce(opened(), auth("one"), interrupted(2, "c1"));
+  const same = reduce(before, auth("one"));
+  assert.equal(same.runs.size, 1);
+  assert.deepEqual(standing(same), ["c1"]);
+  assert.ok(!same.wants.some((w) => w.want === "reopen"));
+  const other = reduce(before, auth("two"));
+  assert.equal(other.runs.size + other.rows.size + other.standing.size, 0);
+  assert.ok(other.wants.some((w) => w.want === "reopen" && w.session === "s1"));
+});
+
 test("a refusal that is no end of a run ends no run", () => {
   const state = reduce(opened(), frame("run.error", { run_id: "r", code: "run_not_found", message: "" }));
   assert.equal(state.runs.get("r")?.phase, "running");

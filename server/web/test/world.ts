@@ -38,7 +38,7 @@ export function dice(seed: number): (n: number) => number {
 
 export const session = "s1";
 const terminals = ["run.output", "run.error", "run.cancelled"];
-const auth = JSON.stringify({ type: "auth.ok", payload: { owner: "o", allow: ["watch"], agents: null } });
+const auth = JSON.stringify({ type: "auth.ok", payload: { owner: "o", allow: ["watch"], agents: null, log_id: "log" } });
 
 export class World {
   state: AppState = initialState();

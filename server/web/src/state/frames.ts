@@ -37,7 +37,10 @@ export function applyFrame(d: Draft, text: string): void {
 function applyKnown(d: Draft, frame: ServerFrame): void {
   switch (frame.type) {
     case ServerType.AuthOK:
-      d.s.me = { owner: frame.payload.owner, allow: frame.payload.allow };
+      if (d.s.me && d.s.me.logId !== frame.payload.log_id) {
+        restored(d);
+      }
+      d.s.me = { owner: frame.payload.owner, allow: frame.payload.allow, logId: frame.payload.log_id };
       return;
     case ServerType.RunStarted:
       return started(d, frame.payload, frame.seq);
@@ -295,6 +298,17 @@ export function fillHole(d: Draft, id: string, from: number, next: number, frame
     if (buffer.run === id && buffer.tail !== "") {
       open?.buffers.set(key, { ...buffer, text: buffer.text + buffer.tail, tail: "" });
     }
+  }
+}
+
+/** The server's file is another one now, a backup as a rule: nothing that was read holds. */
+function restored(d: Draft): void {
+  d.rows.clear();
+  d.runs.clear();
+  d.standing.clear();
+  d.s.list = "none";
+  if (d.s.open) {
+    d.want({ want: "reopen", session: d.s.open.id });
   }
 }
 

@@ -175,7 +175,8 @@ export type Want =
 export interface AppState {
   /** grows with every input; a read that began at a tick yields to what came after it */
   tick: number;
-  me: { owner: string; allow: readonly string[] } | null;
+  /** logId: of the server's file; what was read holds for it alone */
+  me: { owner: string; allow: readonly string[]; logId: string } | null;
   /** the reads after auth.ok are merged and the open runs have come to what they named */
   caughtUp: boolean;
   list: PageLoad;

@@ -61,7 +61,7 @@ export function storyPage(scene: Scene, prose: ProseEngine): { page: Page; stage
   const rows = scene.rows ?? [own, ...others];
   rows.forEach((r) => local.setReadMark(r.id, r.id === session ? 9_999 : 15));
   const state: AppState = {
-    tick: 1, me: { owner: "owner", allow: scene.allow ?? ["watch", "inject", "approve", "admin"] }, caughtUp: true, list: "ready",
+    tick: 1, me: { owner: "owner", allow: scene.allow ?? ["watch", "inject", "approve", "admin"], logId: "log" }, caughtUp: true, list: "ready",
     connectedAt: 1, listReadAt: 1, approvalsReadAt: 1,
     rows: new Map(rows.map((r) => [r.id, r])), runs: new Map(),
     standing: new Map([[session, { seq: 1, at: 1, calls: scene.standing ?? [] }]]),
