@@ -72,8 +72,8 @@ func Run(ctx context.Context, o Options) (err error) {
 		return fmt.Errorf("listen: %w; is another server there? (listen = %q)", err, cfg.Listen)
 	}
 	defer listener.Close()
-	if err := st.SetHolder(listener.Addr().String()); err != nil {
-		return err
+	if err := st.SetHolder(listener.Addr().String()); err != nil { // on a full disk, say, on which the logs can still be read
+		o.Log.Warn("a second server will not be told where this one listens", "err", err)
 	}
 	o.Config = bound(cfg, listener)
 	s := &server{o: o, hands: hands, host: host, models: made.Providers, keys: auth.NewKeyring(o.Tokens), patience: bodyPatience}

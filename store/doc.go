@@ -21,7 +21,8 @@
 //     fails, all requests of the transaction do. Nothing of them is published,
 //     and the writer goes on: the next append succeeds as soon as the disk
 //     allows. A panic never takes the writer down. A cancelled context never
-//     interrupts the transaction others share.
+//     interrupts the transaction others share. A file on a full disk is opened and read, as
+//     long as SQLite has its 32 KiB beside it.
 //  6. A payload is stored byte for byte, <, >, &, \u0000 and U+2028 included. Only
 //     these are changed: space between tokens where it holds a newline goes, and
 //     half of a surrogate pair, which is no character, becomes \ufffd.
@@ -44,7 +45,8 @@
 //     A file whose write-ahead log was lost or is not its own is refused, where
 //     that can be told.
 //  13. Close commits what was accepted, folds the write-ahead log into the file
-//     and lets it go: the one file is the whole state then.
+//     and lets it go: the one file is the whole state then. Where the disk has no room for
+//     that, Close says so: the write-ahead log stays, and the next Open reads it.
 //  14. A backup is one consistent moment, verified before it gets its name, and
 //     has a log id of its own, since what follows a restore is another life.
 //  15. A text can be found from the transaction of its event on, and a title from

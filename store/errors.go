@@ -2,6 +2,7 @@ package store
 
 import (
 	"errors"
+	"fmt"
 
 	"modernc.org/sqlite"
 	sqlite3 "modernc.org/sqlite/lib"
@@ -39,7 +40,21 @@ func sharedFault(err error) bool {
 	return true
 }
 
-func isConstraint(err error) bool {
+func isConstraint(err error) bool { return hasCode(err, sqlite3.SQLITE_CONSTRAINT) }
+
+// isFull tells whether there was no room on the disk.
+func isFull(err error) bool { return hasCode(err, sqlite3.SQLITE_FULL) }
+
+func hasCode(err error, code int) bool {
 	var e *sqlite.Error
-	return errors.As(err, &e) && e.Code()&0xff == sqlite3.SQLITE_CONSTRAINT
+	return errors.As(err, &e) && e.Code()&0xff == code
+}
+
+// opening says of an error of the open what SQLite's own words do not.
+func opening(path string, err error) error {
+	var e *sqlite.Error
+	if errors.As(err, &e) && e.Code() == sqlite3.SQLITE_IOERR_SHMSIZE {
+		return fmt.Errorf("open %s: no room on the disk for %[1]s-shm, of 32 KiB, without which it cannot be read; make some: %w", path, err)
+	}
+	return fmt.Errorf("open %s: %w", path, err)
 }

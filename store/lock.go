@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 )
@@ -29,9 +30,8 @@ func lockFile(path string) (*fileLock, error) {
 		return nil, fmt.Errorf("lock %s: %w", path, err)
 	}
 	l := &fileLock{f}
-	if err := l.name(""); err != nil {
-		f.Close()
-		return nil, err
+	if err := l.name(""); err != nil { // on a full disk, say: the file is ours all the same
+		slog.Warn("a second process will not be told who has the file", "err", err)
 	}
 	return l, nil
 }
@@ -39,7 +39,7 @@ func lockFile(path string) (*fileLock, error) {
 func describe(holder string) string {
 	holder = strings.TrimSpace(holder)
 	if holder == "" {
-		return "held by a process that is starting or stopping; try again"
+		return "held by a process that did not say which: it is starting or stopping, or found no room to write that down; try again"
 	}
 	return "held by " + holder + "; stop it first"
 }

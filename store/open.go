@@ -116,10 +116,10 @@ func (s *Store) open(ctx context.Context) error {
 		return err
 	}
 	if err := s.openReaders(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
+		return opening(s.path, err)
 	}
 	if err := s.openWriter(ctx); err != nil {
-		return fmt.Errorf("open %s: %w", s.path, err)
+		return opening(s.path, err)
 	}
 	return nil
 }

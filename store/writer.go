@@ -32,7 +32,11 @@ func newWriter(ctx context.Context, s *Store, conn *sql.Conn) (*writer, error) {
 	if err := w.sql.prepare(ctx, conn); err != nil {
 		return nil, err
 	}
-	if _, err := w.check.run(ctx); err != nil { // a crash's leftovers go into the file, and the mark is set
+	switch _, err := w.check.run(ctx); { // a crash's leftovers go into the file, and the mark is set
+	case isFull(err): // they stay where they are, and can be read: a full disk heals without a restart, so it is no reason against one
+		w.postpone(err)
+		s.health.fault.Store(&err)
+	case err != nil:
 		return nil, errors.Join(err, w.sql.close(conn))
 	}
 	if err := w.chores.load(ctx, conn, s.options.SearchText != nil); err != nil {
@@ -66,7 +70,11 @@ func (w *writer) stop() {
 
 // finish folds the write-ahead log in and gives the connection back.
 func (w *writer) finish() error {
-	return errors.Join(w.check.fold(context.Background()), w.sql.close(w.conn), w.conn.Close())
+	err := w.check.fold(context.Background())
+	if err != nil {
+		err = fmt.Errorf("%w; nothing is lost, the newest commits are in %s: keep it beside the file, the next start reads it", err, w.check.wal)
+	}
+	return errors.Join(err, w.sql.close(w.conn), w.conn.Close())
 }
 
 // commitGroup commits the requests of a group in one transaction, less those
@@ -309,9 +317,14 @@ func (w *writer) checkpoint() {
 		w.store.gate.Unlock()
 	}
 	if err != nil {
-		w.check.next = w.check.written() + walRetry
-		slog.Error("checkpoint failed, the write-ahead log grows", "file", w.store.path, "err", err)
+		w.postpone(err)
 	}
+}
+
+// postpone has a checkpoint that failed tried again later.
+func (w *writer) postpone(err error) {
+	w.check.next = w.check.written() + walRetry
+	slog.Error("checkpoint failed, the write-ahead log grows", "file", w.store.path, "err", err)
 }
 
 // fault injects a test's failure.
