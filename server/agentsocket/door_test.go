@@ -16,6 +16,7 @@ import (
 	"github.com/coder/websocket"
 
 	"hitchpost/server/auth"
+	"hitchpost/server/wiretest"
 	"hitchpost/store"
 )
 
@@ -262,9 +263,9 @@ func TestHelloTellsWhatTheAgentIsDoing(t *testing.T) {
 		json.Unmarshal([]byte(w.dial("s1", "secret-all", auth.Subprotocol).next()), &h)
 		return h.Status
 	}
-	w.model.replies <- []string{"a", wait, "b"}
+	w.model.Replies <- []string{"a", wait, "b"}
 	w.join("s1").send(`{"type":"inject","text":"go","wake":true}`)
-	<-w.model.reached
+	<-w.model.Reached
 	if got := status(); got != "running" {
 		t.Errorf("status of a running agent = %q", got)
 	}
@@ -281,8 +282,8 @@ func TestRotatingATokenDropsEveryLiveConnectionThatPresentedTheOldOne(t *testing
 	old1, old2, stays := w.join("a"), w.join("b"), w.dial("c", "secret-eye")
 	stays.next()
 	w.keys.Replace([]*auth.Token{
-		token("all", "secret-new", "me", nil, auth.All),
-		token("eye", "secret-eye", "me", nil, auth.Watch),
+		auth.NewToken("all", "me", auth.DigestOf("secret-new"), nil, auth.All),
+		wiretest.Token("eye", "me", nil, auth.Watch),
 	})
 	old1.ended(CodeUnauthorized, websocket.StatusPolicyViolation)
 	old2.ended(CodeUnauthorized, websocket.StatusPolicyViolation)

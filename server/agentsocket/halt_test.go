@@ -15,12 +15,12 @@ import (
 func TestATurnThatCannotBeWrittenEndsItsConnectionAsInternal(t *testing.T) {
 	w := newWorld(t, settings{})
 	p := w.join("a")
-	w.model.replies <- []string{"one ", wait, "two"}
+	w.model.Replies <- []string{"one ", wait, "two"}
 	p.send(subscribeFrom(0), `{"type":"inject","text":"go","wake":true}`)
 	p.until("assistant/chunk")
-	<-w.model.reached
+	<-w.model.Reached
 	w.sql(`ALTER TABLE events RENAME TO elsewhere`) // what a failing disk would do
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	if m := p.refusal(CodeInternal); !strings.Contains(m, "could not be written") {
 		t.Errorf("message %q", m)
 	}

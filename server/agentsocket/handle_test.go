@@ -104,7 +104,7 @@ func TestAnInjectThatIsSentAgainUnderItsIDTakesEffectOnce(t *testing.T) {
 // Agent Socket v1, inject: no wake is ever dropped.
 func TestWakesInOneBurstStartOneTurnAndLoseNoText(t *testing.T) {
 	w := newWorld(t, settings{})
-	w.model.replies <- []string{"a", wait, "b"}
+	w.model.Replies <- []string{"a", wait, "b"}
 	p := w.join("a")
 	var burst []string
 	for i := range 20 {
@@ -112,8 +112,8 @@ func TestWakesInOneBurstStartOneTurnAndLoseNoText(t *testing.T) {
 	}
 	p.send(append(burst, `{"type":"cancel","reason":7}`)...)
 	p.refusal(CodeBadFrame) // so all the texts before it have been taken
-	<-w.model.reached
-	w.model.resume <- struct{}{}
+	<-w.model.Reached
+	w.model.Resume <- struct{}{}
 	p.send(subscribeFrom(1))
 	var all strings.Builder
 	for ends := 0; strings.Count(all.String(), "text ") < 20 || ends == 0; {
@@ -140,12 +140,12 @@ func TestWakesInOneBurstStartOneTurnAndLoseNoText(t *testing.T) {
 // Agent Socket v1, cancel: a cooperative stop; with no turn running, not_running.
 func TestCancelStopsTheRunningTurn(t *testing.T) {
 	w := newWorld(t, settings{})
-	w.model.replies <- []string{"half", wait, "never"}
+	w.model.Replies <- []string{"half", wait, "never"}
 	p := w.join("a")
 	p.send(`{"type":"cancel","reason":"too early"}`)
 	p.refusal(CodeNotRunning)
 	p.send(`{"type":"inject","text":"go","wake":true}`)
-	<-w.model.reached
+	<-w.model.Reached
 	p.send(`{"type":"cancel","reason":"enough"}`, subscribeFrom(1))
 	for {
 		text := p.next()
@@ -174,7 +174,7 @@ func TestVerdictsAreUnsupportedWhereApprovalsAreNotMounted(t *testing.T) {
 // park has the agent ask for a verdict on the call c1.
 func (w *world) park(p *peer) {
 	w.t.Helper()
-	w.model.replies <- []string{call}
+	w.model.Replies <- []string{call}
 	p.send(subscribeFrom(1), `{"type":"inject","text":"go","wake":true}`)
 	p.until("approval/requested")
 }
@@ -345,9 +345,9 @@ func TestAFrameWhoseAppendFailsEndsTheConnectionAsInternal(t *testing.T) {
 // open; no second turn/start, and the text is context/injected.
 func TestAWakeResumesTheTurnThatARestartLeftOpen(t *testing.T) {
 	w := newWorld(t, settings{})
-	w.model.replies <- []string{"a", wait, "b"}
+	w.model.Replies <- []string{"a", wait, "b"}
 	w.join("a").send(`{"type":"inject","text":"go","wake":true}`)
-	<-w.model.reached
+	<-w.model.Reached
 	w.restart()
 	p := w.join("a")
 	p.send(`{"type":"cancel"}`)

@@ -18,12 +18,12 @@ func TestATurnThatHelloCallsRunningEndsBehindItsLastSeq(t *testing.T) {
 	defer agent.Release()
 	c := &conn{server: w.server, agent: agent, agentID: "a"}
 	for range 200 {
-		w.model.replies <- []string{"one", wait, "two"}
+		w.model.Replies <- []string{"one", wait, "two"}
 		if err := agent.Inject(t.Context(), turn.Inject{Text: "go", Wake: true}); err != nil {
 			t.Fatal(err)
 		}
-		<-w.model.reached
-		go func() { w.model.resume <- struct{}{} }() // the turn ends while hello is made
+		<-w.model.Reached
+		go func() { w.model.Resume <- struct{}{} }() // the turn ends while hello is made
 		for {
 			var h struct {
 				Status  turn.Status `json:"status"`

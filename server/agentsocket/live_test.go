@@ -13,15 +13,15 @@ import (
 // Agent Socket v1, liveness: a dropped connection never cancels a turn.
 func TestADroppedConnectionNeverCancelsATurn(t *testing.T) {
 	w := newWorld(t, settings{})
-	w.model.replies <- []string{"a", wait, "b"}
+	w.model.Replies <- []string{"a", wait, "b"}
 	p := w.join("a")
 	p.send(subscribeFrom(0), `{"type":"inject","text":"go","wake":true}`)
-	<-w.model.reached
+	<-w.model.Reached
 	p.ws.CloseNow()
 	for w.group.Len() > 0 {
 		time.Sleep(time.Millisecond)
 	}
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	p = w.join("a")
 	p.send(subscribeFrom(1))
 	types := p.until("turn/end")
@@ -32,12 +32,12 @@ func TestADroppedConnectionNeverCancelsATurn(t *testing.T) {
 
 func TestSupersedeDoesNotTouchTheAgent(t *testing.T) {
 	w := newWorld(t, settings{})
-	w.model.replies <- []string{"a", wait, "b"}
+	w.model.Replies <- []string{"a", wait, "b"}
 	p := w.join("a")
 	p.send(`{"type":"inject","text":"go","wake":true}`)
-	<-w.model.reached
+	<-w.model.Reached
 	p = w.join("a")
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	p.send(subscribeFrom(1))
 	if types := p.until("turn/end"); slices.Contains(types, "assistant/interrupted") {
 		t.Errorf("events %v", types)

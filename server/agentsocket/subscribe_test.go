@@ -186,7 +186,7 @@ func TestClientFramesAreAnsweredWhileAReplayDrains(t *testing.T) {
 	p := w.join("a")
 	p.send(subscribeFrom(0))
 	p.event(0)
-	w.model.replies <- []string{"an answer"}
+	w.model.Replies <- []string{"an answer"}
 	p.send(`{"type":"inject","text":"hi","wake":true}`)
 	log := w.open("a")
 	for deadline := time.Now().Add(patience); !strings.Contains(strings.Join(lines(t, log, 1501), ""), "an answer"); time.Sleep(time.Millisecond) {
@@ -313,7 +313,7 @@ func TestALiveClientThatStopsReadingIsLaggedAndRecoversWithOneSubscribe(t *testi
 	p.event(0)
 	fill(t, log, 1500, 10_000) // 15 MB: more than the system's buffers hold
 	last := int64(0)
-	time.Sleep(2*follow.LagPatience) // the client does something else
+	time.Sleep(2 * follow.LagPatience) // the client does something else
 	frames, code := p.rest()
 	for _, text := range frames[:len(frames)-1] {
 		if seq := seqOf(text); seq != last+1 {
@@ -379,7 +379,7 @@ func TestAReplayThatFitsIntoTheSystemsBuffersIsAReplayUntilItIsRead(t *testing.T
 	for range 10 {
 		fill(t, log, 1000, 1000) // 10 MB, more than the buffers hold
 	}
-	time.Sleep(2*follow.LagPatience)
+	time.Sleep(2 * follow.LagPatience)
 	for seq := int64(1); seq <= 15_000; seq++ {
 		p.event(seq)
 	}

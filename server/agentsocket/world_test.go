@@ -16,15 +16,20 @@ import (
 
 	"hitchpost/server/auth"
 	"hitchpost/server/follow"
+	"hitchpost/server/wiretest"
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
-	"hitchpost/turn/model"
-	"hitchpost/turn/tool"
 )
 
 // patience is how long a test waits for what must come.
 const patience = time.Minute
+
+// Chunks of the model that are no text.
+const (
+	wait = wiretest.Wait
+	call = wiretest.Ask
+)
 
 // settings of a world; zero values are the defaults of the server.
 type settings struct {
@@ -38,7 +43,7 @@ type world struct {
 	t      *testing.T
 	set    settings
 	path   string
-	model  *script
+	model  *wiretest.Script
 	keys   *auth.Keyring
 	store  *store.Store
 	host   *turn.Host
@@ -50,21 +55,17 @@ type world struct {
 
 func newWorld(t *testing.T, set settings) *world {
 	t.Helper()
-	w := &world{t: t, set: set, path: filepath.Join(t.TempDir(), "log.db"), model: newScript()}
+	w := &world{t: t, set: set, path: filepath.Join(t.TempDir(), "log.db"), model: wiretest.NewScript()}
 	w.keys = auth.NewKeyring([]*auth.Token{
-		token("all", "secret-all", "me", nil, auth.All),
-		token("other", "secret-other", "you", nil, auth.All),
-		token("narrow", "secret-narrow", "me", []string{"narrow-*"}, auth.All),
-		token("eye", "secret-eye", "me", nil, auth.Watch),
-		token("hand", "secret-hand", "me", nil, auth.Inject),
+		wiretest.Token("all", "me", nil, auth.All),
+		wiretest.Token("other", "you", nil, auth.All),
+		wiretest.Token("narrow", "me", []string{"narrow-*"}, auth.All),
+		wiretest.Token("eye", "me", nil, auth.Watch),
+		wiretest.Token("hand", "me", nil, auth.Inject),
 	})
 	w.start()
 	t.Cleanup(w.stop)
 	return w
-}
-
-func token(name, secret, owner string, agents []string, allow auth.Verbs) *auth.Token {
-	return auth.NewToken(name, owner, auth.DigestOf(secret), agents, allow)
 }
 
 func or(n, standard int) int {
@@ -80,20 +81,10 @@ func (w *world) start() {
 	if w.store, err = store.Open(context.Background(), w.path, store.Options{Durability: store.Normal}); err != nil {
 		w.t.Fatal(err)
 	}
-	tools, err := tool.NewSet([]tool.Tool{{
-		Name: "ask", Approval: tool.Always, Schema: json.RawMessage(`{"type":"object"}`),
-		Run: func(context.Context, tool.Call) tool.Result { return tool.Text("done") },
-	}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	quiet := slog.New(slog.DiscardHandler)
-	w.host = turn.New(w.store, turn.Config{
-		Agents:    map[string]turn.Definition{turn.DefaultAgent: {Policy: []string{"*"}, Models: map[string]string{turn.RoleMain: "demo/one"}}},
-		Providers: map[string]model.Client{"demo": w.model},
-		Tools:     func() *tool.Set { return tools }, MaxSteps: 25, MaxAgents: or(w.set.agents, 1000), InboxTexts: 1000, InboxBytes: 8 << 20,
-		Approvals: !w.set.noApprovals, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: quiet,
-	})
+	cfg := wiretest.Config(w.t, w.model)
+	cfg.MaxAgents, cfg.Approvals = or(w.set.agents, 1000), !w.set.noApprovals
+	w.host = turn.New(w.store, cfg)
 	if err := w.host.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -313,49 +304,3 @@ func seqOf(text string) int64 {
 }
 
 func subscribeFrom(seq int64) string { return fmt.Sprintf(`{"type":"subscribe","from_seq":%d}`, seq) }
-
-// script is a model that answers a list, one entry a request. Each entry's chunks
-// are sent, with a wait for the test's word before the ones that say so.
-type script struct {
-	replies chan []string
-	reached chan struct{} // a wait was reached
-	resume  chan struct{} // and may end
-}
-
-// Chunks that are no text: a wait for the test's word, a call of the tool ask.
-const (
-	wait = "\x00wait"
-	call = "\x00call"
-)
-
-func newScript() *script {
-	return &script{make(chan []string, 100), make(chan struct{}, 100), make(chan struct{})}
-}
-
-func (s *script) Stream(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
-	var chunks []string
-	select {
-	case chunks = <-s.replies:
-	default:
-		chunks = []string{"ok"}
-	}
-	reply := model.Reply{Stop: "stop"}
-	for _, chunk := range chunks {
-		if chunk == wait {
-			s.reached <- struct{}{}
-			select {
-			case <-s.resume:
-			case <-ctx.Done():
-				return reply, context.Cause(ctx)
-			}
-			continue
-		}
-		if chunk == call {
-			reply.Calls = append(reply.Calls, model.Call{ID: "c1", Name: "ask", Args: json.RawMessage(`{"n":1.0}`)})
-			continue
-		}
-		reply.Text += chunk
-		emit(model.Delta{Text: chunk})
-	}
-	return reply, ctx.Err()
-}

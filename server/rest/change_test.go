@@ -93,9 +93,9 @@ func TestBranchingMovesTheLeafAndTheViewSaysSo(t *testing.T) {
 	if got := parse[protocol.Branched](t, w.ask(http.StatusOK, "POST", "/sessions/s/branch", fmt.Sprintf(`{"entry_id":%q,"exclusive":true}`, entries[0].ID))); got.Leaf != "" {
 		t.Errorf("before the first is %q", got.Leaf)
 	}
-	w.model.answers("x", pause)
+	w.model.Answers("x", pause)
 	run := w.run("s", "third")
-	<-w.model.reached
+	<-w.model.Reached
 	w.as("all", "POST", "/sessions/s/branch", fmt.Sprintf(`{"entry_id":%q}`, entries[0].ID)).refused(t, http.StatusConflict, "open")
 	w.as("all", "POST", "/sessions/s/compact", "").refused(t, http.StatusConflict, "open")
 	w.ask(http.StatusAccepted, "POST", "/runs/"+run+"/cancel", "")
@@ -139,9 +139,9 @@ func TestCompactingOnDemandSaysWhatBecameOfIt(t *testing.T) {
 		t.Errorf("of nothing: %+v", nothing)
 	}
 	w.outcome("s", strings.Repeat("a long question ", 50), strings.Repeat("a long answer ", 50)).want(t, http.StatusOK)
-	w.model.answers(fails)
+	w.model.Answers(fails)
 	w.as("all", "POST", "/sessions/s/compact", "").refused(t, http.StatusBadGateway, "it does not want to")
-	w.model.answers("short")
+	w.model.Answers("short")
 	done := parse[protocol.CompactionResult](t, w.ask(http.StatusOK, "POST", "/sessions/s/compact", ""))
 	if !done.Compacted || done.TokensBefore == nil {
 		t.Errorf("compacted: %+v", done)
@@ -157,10 +157,10 @@ func TestACompactionThatIsWaitedForDoesNotHoldUpADrain(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
 	w.outcome("s", "question", "answer").want(t, http.StatusOK)
-	w.model.answers(pause)
+	w.model.Answers(pause)
 	answered := make(chan reply)
 	go func() { answered <- w.as("all", "POST", "/sessions/s/compact", "") }()
-	<-w.model.reached
+	<-w.model.Reached
 	w.server.Drain()
 	got := <-answered
 	got.refused(t, http.StatusServiceUnavailable, "shutting down")

@@ -36,10 +36,10 @@ func idOf(t *testing.T, entry string) string {
 func TestAnElementOfTheHistoryIsTheEntryOfItsFrameByteForByte(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("text <&> \u2028 é", asks)
+	w.model.Answers("text <&> \u2028 é", asks)
 	run := w.run("s", "a<b && c>d \u2029")
 	w.stream(run, 0).until(protocol.TypeRunInterrupted)
-	w.model.answers("\x07done", fails)
+	w.model.Answers("\x07done", fails)
 	w.ask(http.StatusAccepted, "POST", "/approvals/c1/reject", `{"reason":"no"}`)
 	var frames []string
 	for _, m := range w.stream(run, 0).rest() {
@@ -107,14 +107,14 @@ func TestPagesOfEverySizeGiveEachEntryOnceAlsoWhileARunAppends(t *testing.T) {
 		check(size, walked, whole()[:len(walked)])
 		w.outcome("s", fmt.Sprint("question ", size), "answer").want(t, http.StatusOK)
 	}
-	w.model.answers(slices.Repeat([]string{"x", pause}, 10_000)...)
+	w.model.Answers(slices.Repeat([]string{"x", pause}, 10_000)...)
 	run := w.run("s", "and on")
-	<-w.model.reached
+	<-w.model.Reached
 	all := whole()
 	for size := growing + 1; size <= len(all)+1; size++ {
 		check(size, w.walk("s", size, func() {
-			w.model.resume <- struct{}{}
-			<-w.model.reached
+			w.model.Resume <- struct{}{}
+			<-w.model.Reached
 		}), all)
 	}
 	w.ask(http.StatusAccepted, "POST", "/runs/"+run+"/cancel", "")
@@ -212,7 +212,7 @@ func TestHardTextComesBackAsItWasSent(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.model.answers(strings.SplitAfter(hard, " ")...)
+	w.model.Answers(strings.SplitAfter(hard, " ")...)
 	got := w.ask(http.StatusOK, "POST", "/sessions/s/runs", `{"input":`+string(quoted)+`}`, "Prefer", "wait=60")
 	if x := parse[protocol.RunOutcome](t, got); x.FinalOutput == nil || *x.FinalOutput != hard {
 		t.Errorf("the outcome is %s", got.body)

@@ -15,20 +15,20 @@ import (
 func TestARunIsStartedAndShown(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("hello ", pause, "there")
+	w.model.Answers("hello ", pause, "there")
 	r := w.ask(http.StatusCreated, "POST", "/sessions/s/runs", `{"input":"hi"}`)
 	made := parse[protocol.RunOutcome](t, r)
 	if made.SessionID != "s" || made.Status != protocol.RunStatusRunning || r.header.Get("Location") != "/api/v1/runs/"+made.RunID {
 		t.Errorf("started %s, Location %s", r.body, r.header.Get("Location"))
 	}
-	<-w.model.reached
+	<-w.model.Reached
 	run := parse[protocol.Run](t, w.ask(http.StatusOK, "GET", "/runs/"+made.RunID, ""))
 	if run.Status != protocol.RunStatusRunning || run.FirstSeq != 1 || run.LastSeq < 3 {
 		t.Errorf("running: %+v", run)
 	}
 	w.as("all", "POST", "/sessions/s/runs", `{"input":"x"}`).refused(t, http.StatusConflict, "open")
 	stream := w.stream(made.RunID, 0)
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	stream.rest()
 	run = parse[protocol.Run](t, w.ask(http.StatusOK, "GET", "/runs/"+made.RunID, ""))
 	end, _, err := w.log("s").Newest(t.Context(), -1, string(event.TurnEndType))
@@ -67,7 +67,7 @@ func TestABadRunIsRefusedAndNothingOfItIsInTheLog(t *testing.T) {
 func TestOneKeyMakesOneRunHoweverManyAskAtOnce(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("a", pause, "b")
+	w.model.Answers("a", pause, "b")
 	replies := make([]reply, 20)
 	var wg sync.WaitGroup
 	for i := range replies {
@@ -82,9 +82,9 @@ func TestOneKeyMakesOneRunHoweverManyAskAtOnce(t *testing.T) {
 			t.Errorf("%d %s, want the run %s", r.status, r.body, id)
 		}
 	}
-	<-w.model.reached
+	<-w.model.Reached
 	w.as("all", "POST", "/sessions/s/runs", `{"input":"other"}`, "Idempotency-Key", "key-1").refused(t, http.StatusConflict, "key")
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	w.stream(id, 0).rest()
 	got := parse[protocol.RunOutcome](t, w.ask(http.StatusCreated, "POST", "/sessions/s/runs", `{"input":"go"}`, "Idempotency-Key", "key-1"))
 	if got.RunID != id || got.Status != protocol.RunStatusCompleted {
@@ -128,14 +128,14 @@ func TestWaitingForARunTellsItsOutcome(t *testing.T) {
 	}
 
 	// A new run takes the place of the parked one.
-	w.model.answers("x", pause)
+	w.model.Answers("x", pause)
 	got = w.as("all", "POST", "/sessions/s/runs", `{"input":"again"}`, "Prefer", "respond-async, wait=0")
 	got.want(t, http.StatusAccepted)
 	running := parse[protocol.RunOutcome](t, got)
 	if running.Status != protocol.RunStatusRunning || running.RunID == x.RunID {
 		t.Errorf("running: %s", got.body)
 	}
-	<-w.model.reached
+	<-w.model.Reached
 	if old := parse[protocol.Run](t, w.ask(http.StatusOK, "GET", "/runs/"+x.RunID, "")); old.Status != protocol.RunStatusCancelled {
 		t.Errorf("the one before: %+v", old)
 	}
@@ -145,12 +145,12 @@ func TestWaitingForARunTellsItsOutcome(t *testing.T) {
 func TestWaitingForARunThatIsCancelledTellsSo(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("x", pause)
+	w.model.Answers("x", pause)
 	answered := make(chan reply)
 	go func() {
 		answered <- w.as("all", "POST", "/sessions/s/runs", `{"input":"go"}`, "Prefer", "wait=60", "Idempotency-Key", "k")
 	}()
-	<-w.model.reached
+	<-w.model.Reached
 	id := parse[protocol.RunOutcome](t, w.ask(http.StatusCreated, "POST", "/sessions/s/runs", `{"input":"go"}`, "Idempotency-Key", "k")).RunID
 	w.ask(http.StatusAccepted, "POST", "/runs/"+id+"/cancel?mode=abort", "")
 	got := <-answered
@@ -167,9 +167,9 @@ func TestWaitingForARunThatIsCancelledTellsSo(t *testing.T) {
 func TestWaitingForARunThatNobodyRunsAnyMoreEndsAtOnce(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("x", pause)
+	w.model.Answers("x", pause)
 	run := w.run("s", "go")
-	<-w.model.reached
+	<-w.model.Reached
 	w.restart()
 	got := w.outcome("s", "go on", fails)
 	got.want(t, http.StatusAccepted)
@@ -199,12 +199,12 @@ func TestAWaitingRequestEndsWithItsTokenAndItsSessionAndTheServer(t *testing.T) 
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(t, settings{})
 			w.session("s")
-			w.model.answers("x", pause)
+			w.model.Answers("x", pause)
 			answered := make(chan reply)
 			go func() {
 				answered <- w.as("all", "POST", "/sessions/s/runs", `{"input":"go"}`, "Prefer", "wait=600")
 			}()
-			<-w.model.reached
+			<-w.model.Reached
 			for w.server.attached.count() == 0 {
 				time.Sleep(time.Millisecond) // the request is on its way to where it waits
 			}
@@ -288,7 +288,7 @@ func TestAStandingCallIsListedAndDecidedOnce(t *testing.T) {
 func TestTwentyRunsAtOnceOnOneSessionAreOneRun(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("x", pause)
+	w.model.Answers("x", pause)
 	var mu sync.Mutex
 	statuses := map[int]int{}
 	var wg sync.WaitGroup
@@ -304,7 +304,7 @@ func TestTwentyRunsAtOnceOnOneSessionAreOneRun(t *testing.T) {
 	if statuses[http.StatusCreated] != 1 || statuses[http.StatusConflict] != 19 {
 		t.Errorf("answered %v", statuses)
 	}
-	<-w.model.reached
+	<-w.model.Reached
 }
 
 func TestAFullHouseAndADrainingServerAreTriedAgainLater(t *testing.T) {

@@ -172,9 +172,9 @@ func TestATokenMakesOnlySessionsThatItReaches(t *testing.T) {
 func TestDeletingASessionEndsItsRunAndItsStreams(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("half", pause)
+	w.model.Answers("half", pause)
 	run := w.run("s", "go")
-	<-w.model.reached
+	<-w.model.Reached
 	stream := w.stream(run, 0)
 	stream.until(protocol.TypeRunDelta)
 	w.ask(http.StatusNoContent, "DELETE", "/sessions/s", "")

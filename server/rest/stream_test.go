@@ -19,10 +19,10 @@ func (w *world) ended(session string) (run string) {
 	w.t.Helper()
 	w.session(session)
 	w.outcome(session, "before", "an ", "answer").want(w.t, http.StatusOK)
-	w.model.answers("let me ", "ask", asks)
+	w.model.Answers("let me ", "ask", asks)
 	run = w.run(session, "go")
 	w.stream(run, 0).until(protocol.TypeRunInterrupted)
-	w.model.answers("so ", "that is <it>\u2028")
+	w.model.Answers("so ", "that is <it>\u2028")
 	w.ask(http.StatusAccepted, "POST", "/approvals/c1/approve", "")
 	w.stream(run, 0).rest()
 	return run
@@ -87,14 +87,14 @@ func TestACursorThatIsNoneIsRefused(t *testing.T) {
 func TestALiveStreamDoesNotEndAtAPauseAndSaysWhatAReplaySays(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("s")
-	w.model.answers("a ", pause, "b", asks)
+	w.model.Answers("a ", pause, "b", asks)
 	run := w.run("s", "go")
-	<-w.model.reached
+	<-w.model.Reached
 	live := w.stream(run, 0)
 	all := live.until(protocol.TypeRunDelta)
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	all = append(all, live.until(protocol.TypeRunInterrupted)...)
-	w.model.answers("done")
+	w.model.Answers("done")
 	w.ask(http.StatusAccepted, "POST", "/approvals/c1/approve", "")
 	all = append(all, live.rest()...)
 	if again := w.stream(run, 0).rest(); !slices.Equal(all, again) {
@@ -110,9 +110,9 @@ func TestReadersThatComeAndGoHaveEveryFrameOnce(t *testing.T) {
 	for i := range 1500 {
 		chunks = append(chunks, fmt.Sprint(i, " "))
 	}
-	w.model.answers(append([]string{pause}, chunks...)...)
+	w.model.Answers(append([]string{pause}, chunks...)...)
 	run := w.run("s", "go")
-	<-w.model.reached
+	<-w.model.Reached
 	got := make([][]message, 6)
 	var wg sync.WaitGroup
 	for i := range got {
@@ -138,7 +138,7 @@ func TestReadersThatComeAndGoHaveEveryFrameOnce(t *testing.T) {
 			}
 		})
 	}
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	wg.Wait()
 	want := w.stream(run, 0).rest()
 	for i := range got {
@@ -234,12 +234,12 @@ func TestASlowReaderHoldsUpNobodyAndMissesNothing(t *testing.T) {
 	w := newWorld(t, settings{narrow: true})
 	w.session("s")
 	chunks := slices.Repeat([]string{strings.Repeat("x", 2<<10)}, pieces) // 2 MiB
-	w.model.answers(append([]string{pause}, chunks...)...)
+	w.model.Answers(append([]string{pause}, chunks...)...)
 	run := w.run("s", "go")
-	<-w.model.reached
+	<-w.model.Reached
 	slow := w.stream(run, 0)
 	slow.until(protocol.TypeRunAgentStart)
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	quick := w.stream(run, 0).rest()
 	if last := quick[len(quick)-1]; last.Type != string(protocol.TypeRunOutput) {
 		t.Fatalf("the quick one ends with %s", last.Type)

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -16,15 +15,30 @@ import (
 
 	"hitchpost/server/auth"
 	"hitchpost/server/follow"
+	"hitchpost/server/wiretest"
 	"hitchpost/store"
 	"hitchpost/turn"
 	"hitchpost/turn/event"
 	"hitchpost/turn/model"
-	"hitchpost/turn/tool"
 )
 
 // patience is how long a test waits for what must come.
 const patience = time.Minute
+
+// Chunks of the model that are no text.
+const (
+	pause = wiretest.Wait
+	asks  = wiretest.Ask
+	fails = wiretest.Fail
+)
+
+// newModel returns a model that tells what it used.
+func newModel() *wiretest.Script {
+	m, used := wiretest.NewScript(), int64(7)
+	m.Usage = &event.Usage{PromptTokens: &used, CompletionTokens: &used}
+	m.Failure = &model.Error{Code: event.CodeModelRefusal, Message: "it does not want to"}
+	return m
+}
 
 // settings of a world; zero values are the defaults of the server.
 type settings struct {
@@ -39,7 +53,7 @@ type world struct {
 	t      *testing.T
 	set    settings
 	path   string
-	model  *script
+	model  *wiretest.Script
 	keys   *auth.Keyring
 	store  *store.Store
 	host   *turn.Host
@@ -50,22 +64,19 @@ type world struct {
 
 // The tokens of a world; the secret of each is "secret-" and its name.
 func tokens() []*auth.Token {
-	make := func(name, owner string, agents []string, allow auth.Verbs) *auth.Token {
-		return auth.NewToken(name, owner, auth.DigestOf("secret-"+name), agents, allow)
-	}
 	return []*auth.Token{
-		make("all", "me", nil, auth.All),
-		make("other", "you", nil, auth.All),
-		make("narrow", "me", []string{"narrow-*"}, auth.All),
-		make("eye", "me", nil, auth.Watch),
-		make("hand", "me", nil, auth.Inject),
-		make("judge", "me", nil, auth.Approve),
+		wiretest.Token("all", "me", nil, auth.All),
+		wiretest.Token("other", "you", nil, auth.All),
+		wiretest.Token("narrow", "me", []string{"narrow-*"}, auth.All),
+		wiretest.Token("eye", "me", nil, auth.Watch),
+		wiretest.Token("hand", "me", nil, auth.Inject),
+		wiretest.Token("judge", "me", nil, auth.Approve),
 	}
 }
 
 func newWorld(t *testing.T, set settings) *world {
 	t.Helper()
-	w := &world{t: t, set: set, path: filepath.Join(t.TempDir(), "log.db"), model: newScript(), keys: auth.NewKeyring(tokens())}
+	w := &world{t: t, set: set, path: filepath.Join(t.TempDir(), "log.db"), model: newModel(), keys: auth.NewKeyring(tokens())}
 	w.start()
 	t.Cleanup(w.stop)
 	return w
@@ -85,25 +96,10 @@ func (w *world) start() {
 	if w.store, err = store.Open(context.Background(), w.path, store.Options{Durability: store.Normal, SearchText: event.SearchText}); err != nil {
 		w.t.Fatal(err)
 	}
-	tools, err := tool.NewSet([]tool.Tool{{
-		Name: "ask", Approval: tool.Always, Schema: json.RawMessage(`{"type":"object"}`),
-		Run: func(context.Context, tool.Call) tool.Result { return tool.Text("done") },
-	}})
-	if err != nil {
-		w.t.Fatal(err)
-	}
 	quiet := slog.New(slog.DiscardHandler)
-	main := map[string]string{turn.RoleMain: "demo/one"}
-	w.host = turn.New(w.store, turn.Config{
-		Agents: map[string]turn.Definition{
-			turn.DefaultAgent: {Policy: []string{"*"}, Models: main},
-			"broken":          {},
-		},
-		Providers: map[string]model.Client{"demo": w.model},
-		Tools:     func() *tool.Set { return tools }, MaxSteps: 25, MaxAgents: or(w.set.agents, 1000),
-		InboxTexts: or(w.set.inbox, 1000), InboxBytes: 8 << 20,
-		Approvals: true, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: quiet,
-	})
+	cfg := wiretest.Config(w.t, w.model)
+	cfg.MaxAgents, cfg.InboxTexts = or(w.set.agents, 1000), or(w.set.inbox, 1000)
+	w.host = turn.New(w.store, cfg)
 	if err := w.host.Start(context.Background()); err != nil {
 		w.t.Fatal(err)
 	}
@@ -121,21 +117,10 @@ func (w *world) start() {
 	})
 	w.http = httptest.NewUnstartedServer(recorder(w.server))
 	if w.set.narrow {
-		w.http.Listener = narrow{w.http.Listener}
+		w.http.Listener = wiretest.Narrow{Listener: w.http.Listener}
 	}
 	w.http.Start()
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 100}}
-}
-
-// narrow gives what it accepts a small buffer to write to.
-type narrow struct{ net.Listener }
-
-func (n narrow) Accept() (net.Conn, error) {
-	c, err := n.Listener.Accept()
-	if err == nil {
-		err = c.(*net.TCPConn).SetWriteBuffer(128 << 10) // less than two packets of a loopback waits for each delayed ACK
-	}
-	return c, err
 }
 
 func (w *world) stop() {
@@ -265,7 +250,7 @@ func (w *world) run(session, input string) string {
 // outcome waits for the end of what a run does, and returns the answer.
 func (w *world) outcome(session, input string, chunks ...string) reply {
 	w.t.Helper()
-	w.model.answers(chunks...)
+	w.model.Answers(chunks...)
 	return w.as("all", "POST", "/sessions/"+session+"/runs", fmt.Sprintf(`{"input":%q}`, input), "Prefer", "wait=60")
 }
 
@@ -304,60 +289,4 @@ func (w *world) types(session string) (all []event.Type) {
 		all = append(all, event.Type(ev.Type))
 	}
 	return all
-}
-
-// script is a model that answers a list, one entry a request. Each entry's chunks
-// are sent, with a wait for the test's word before the ones that say so.
-type script struct {
-	replies chan []string
-	reached chan struct{} // a wait was reached
-	resume  chan struct{} // and may end
-}
-
-// Chunks that are no text: a wait for the test's word, a call of the tool ask, a failure.
-const (
-	pause = "\x00wait"
-	asks  = "\x00call"
-	fails = "\x00fail"
-)
-
-func newScript() *script {
-	return &script{make(chan []string, 100), make(chan struct{}, 100), make(chan struct{})}
-}
-
-// answers has the next request answered with these chunks.
-func (s *script) answers(chunks ...string) {
-	if len(chunks) > 0 {
-		s.replies <- chunks
-	}
-}
-
-func (s *script) Stream(ctx context.Context, _ model.Request, emit func(model.Delta)) (model.Reply, error) {
-	var chunks []string
-	select {
-	case chunks = <-s.replies:
-	default:
-		chunks = []string{"ok"}
-	}
-	used := int64(7)
-	reply := model.Reply{Stop: "stop", Usage: &event.Usage{PromptTokens: &used, CompletionTokens: &used}}
-	for _, chunk := range chunks {
-		switch chunk {
-		case pause:
-			s.reached <- struct{}{}
-			select {
-			case <-s.resume:
-			case <-ctx.Done():
-				return reply, context.Cause(ctx)
-			}
-		case asks:
-			reply.Calls = append(reply.Calls, model.Call{ID: "c1", Name: "ask", Args: json.RawMessage(`{"n":1.0}`)})
-		case fails:
-			return reply, &model.Error{Code: event.CodeModelRefusal, Message: "it does not want to"}
-		default:
-			reply.Text += chunk
-			emit(model.Delta{Text: chunk})
-		}
-	}
-	return reply, ctx.Err()
 }

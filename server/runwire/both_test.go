@@ -147,7 +147,7 @@ func TestASessionDrivenOverBothWiresAtOnceStaysOne(t *testing.T) {
 		case 2:
 			reply = append(reply, ask)
 		}
-		w.model.replies <- reply
+		w.model.Replies <- reply
 	}
 	d := &drive{
 		world: w, eye: w.join("secret-all"), hand: w.join("secret-all"), agent: w.agentSocket("a"),

@@ -17,8 +17,8 @@ import (
 func TestClientsThatComeAndGoEndWithWhatTheLogSays(t *testing.T) {
 	w := newWorld(t, settings{replay: 100, queue: 50})
 	w.create("a", "me")
-	w.model.replies <- append(slices.Repeat([]string{"piece "}, 2000), look)
-	w.model.replies <- slices.Repeat([]string{"more "}, 500)
+	w.model.Replies <- append(slices.Repeat([]string{"piece "}, 2000), look)
+	w.model.Replies <- slices.Repeat([]string{"more "}, 500)
 	first := w.join("secret-all")
 	run := first.start("a", "hi")
 	var clients sync.WaitGroup

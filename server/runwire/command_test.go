@@ -49,12 +49,12 @@ func TestRunCreateStartsARunAndIsRefusedByName(t *testing.T) {
 			t.Errorf("%+v: %s", c.frame, f.line)
 		}
 	}
-	w.model.replies <- []string{"a", wait, "b"}
+	w.model.Replies <- []string{"a", wait, "b"}
 	run := p.start("a", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	p.say(protocol.RunCreate{SessionID: "a", Input: "again"})
 	p.refusal(protocol.CodeSessionBusy)
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	if f := last(p.toEnd(run)); f.Payload.Output != "ab" {
 		t.Errorf("ended with %s", f.line)
 	}
@@ -68,7 +68,7 @@ func TestAnEmptyInputAnswersTheHistoryAsItStands(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{fail}
+	w.model.Replies <- []string{fail}
 	p.toEnd(p.start("a", "hi"))
 	all := p.toEnd(p.start("a", ""))
 	if got := strings.Join(kinds(all), ","); strings.Contains(last(all).line, "user") || last(all).Type != protocol.TypeRunOutput {
@@ -90,7 +90,7 @@ func TestAFailedRunEndsWithItsAnnotationAndAnError(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"half", fail}
+	w.model.Replies <- []string{"half", fail}
 	run := p.start("a", "hi")
 	all := p.toEnd(run)
 	if f := last(all); f.Type != protocol.TypeRunError || f.Payload.Code != "provider_error" || all[len(all)-2].Payload.Entry.Kind != "annotation" {
@@ -103,7 +103,7 @@ func TestRunCreateSupersedesAParkedRun(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{ask}
+	w.model.Replies <- []string{ask}
 	old := p.start("a", "hi")
 	p.of(protocol.TypeRunInterrupted)
 	p.say(protocol.RunCreate{SessionID: "a", Input: "instead"})
@@ -125,9 +125,9 @@ func TestRunCreateResumesARunThatACrashLeftOpen(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"half", wait}
+	w.model.Replies <- []string{"half", wait}
 	run := p.start("a", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	w.restart()
 	p = w.join("secret-all")
 	two := w.join("secret-all")
@@ -169,13 +169,13 @@ func TestRunCancelStopsARunWhateverItIsAt(t *testing.T) {
 			w := newWorld(t, settings{})
 			w.create("a", "me")
 			p := w.join("secret-all")
-			w.model.replies <- c.reply
+			w.model.Replies <- c.reply
 			run := p.start("a", "hi")
 			parked := strings.HasPrefix(name, "parked")
 			if parked {
 				p.of(protocol.TypeRunInterrupted)
 			} else {
-				<-w.model.reached
+				<-w.model.Reached
 			}
 			if strings.HasPrefix(name, "left") {
 				w.restart()
@@ -185,7 +185,7 @@ func TestRunCancelStopsARunWhateverItIsAt(t *testing.T) {
 			p.say(protocol.RunCancel{RunID: run, Mode: c.mode})
 			if c.mode == protocol.ModeGraceful && !parked && !strings.HasPrefix(name, "left") {
 				p.until(func(f received) bool { return f.Payload.Status == protocol.StatusStopping })
-				w.model.resume <- struct{}{}
+				w.model.Resume <- struct{}{}
 			}
 			all := p.toEnd(run)
 			if f := last(all); f.Type != protocol.TypeRunCancelled || f.Payload.Reason != "stopped" {
@@ -209,9 +209,9 @@ func TestRunCancelOfAnUnknownOrForeignRunIsRefusedTheSame(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p, other := w.join("secret-all"), w.join("secret-other")
-	w.model.replies <- []string{wait}
+	w.model.Replies <- []string{wait}
 	run := p.start("a", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	for _, frame := range []func(id string) protocol.ClientPayload{
 		func(id string) protocol.ClientPayload { return protocol.RunCancel{RunID: id} },
 		func(id string) protocol.ClientPayload {
@@ -229,7 +229,7 @@ func TestRunCancelOfAnUnknownOrForeignRunIsRefusedTheSame(t *testing.T) {
 	}
 	other.say(protocol.RunCancel{RunID: "not an id"})
 	other.refusal(protocol.CodeRunNotFound)
-	close(w.model.resume)
+	close(w.model.Resume)
 	if f := last(p.toEnd(run)); f.Type != protocol.TypeRunOutput {
 		t.Errorf("the run ended with %s", f.line)
 	}
@@ -240,9 +240,9 @@ func TestEveryQueueTakesATextOfAnOpenRun(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"one", wait}
+	w.model.Replies <- []string{"one", wait}
 	run := p.start("a", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	for _, q := range []protocol.Queue{protocol.QueueSteer, protocol.QueueNextTurn, protocol.QueueFollowUp} {
 		p.say(protocol.RunInject{RunID: run, Queue: q, Input: "text for " + string(q)})
 	}
@@ -252,7 +252,7 @@ func TestEveryQueueTakesATextOfAnOpenRun(t *testing.T) {
 			t.Errorf("item %d is %+v", i, item)
 		}
 	}
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	rest := p.toEnd(run)
 	if got := lines(rest); !strings.Contains(got, "text for steer") || !strings.Contains(got, "text for follow_up") {
 		t.Errorf("not read: %s", got)
@@ -269,7 +269,7 @@ func TestRunInjectIsRefusedByName(t *testing.T) {
 	if f := p.refusal(protocol.CodeRunNotFound); !strings.Contains(f.Payload.Message, "ended") || f.Payload.RunID != over {
 		t.Errorf("refused with %s", f.line)
 	}
-	w.model.replies <- []string{ask}
+	w.model.Replies <- []string{ask}
 	run := p.start("a", "hi")
 	p.of(protocol.TypeRunInterrupted)
 	for range 10 { // a parked one takes it too
@@ -288,7 +288,7 @@ func TestAVerdictLetsTheRunGoOn(t *testing.T) {
 		w := newWorld(t, settings{})
 		w.create("a", "me")
 		p := w.join("secret-judge")
-		w.model.replies <- []string{ask, ask2}
+		w.model.Replies <- []string{ask, ask2}
 		w.do("a", func(ctx context.Context, a *turn.Agent) error {
 			_, err := a.StartRun(ctx, turn.NewRun{Input: "hi"})
 			return err
@@ -327,7 +327,7 @@ func TestAVerdictIsRefusedWhereItsCallIsUnknownForeignOrAmbiguous(t *testing.T) 
 	w.create("a", "me")
 	w.create("b", "me")
 	p, other := w.join("secret-all"), w.join("secret-other")
-	w.model.replies <- []string{ask}
+	w.model.Replies <- []string{ask}
 	first := p.start("a", "hi")
 	p.of(protocol.TypeRunInterrupted)
 	other.say(protocol.ToolApprove{ToolCallID: "c1"})
@@ -336,7 +336,7 @@ func TestAVerdictIsRefusedWhereItsCallIsUnknownForeignOrAmbiguous(t *testing.T) 
 	if unknown := other.refusal(protocol.CodeApprovalFailed); strings.ReplaceAll(foreign.line, "c1", "c9") != unknown.line {
 		t.Errorf("told apart:\n%s\n%s", foreign.line, unknown.line)
 	}
-	w.model.replies <- []string{ask}
+	w.model.Replies <- []string{ask}
 	second := p.start("b", "hi")
 	p.of(protocol.TypeRunInterrupted)
 	p.say(protocol.ToolReject{ToolCallID: "c1"})

@@ -22,9 +22,9 @@ func TestASessionThatIsBeingDeletedIsAnsweredAsAbsent(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"a", wait}
+	w.model.Replies <- []string{"a", wait}
 	run := p.start("a", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	ending, on := make(chan struct{}), make(chan struct{})
 	goOn := sync.OnceFunc(func() { close(on) })
 	defer goOn()
@@ -106,7 +106,7 @@ func TestAResumeThatFailsIsToldAndItsRunStaysOpen(t *testing.T) {
 	w := newWorld(t, settings{})
 	r := w.lay(3, 20, "a")[0]
 	p := w.join("secret-all")
-	w.model.replies <- []string{fail}
+	w.model.Replies <- []string{fail}
 	p.say(protocol.RunCreate{SessionID: "a", Input: "go on"})
 	heard := p.until(func(f received) bool {
 		return f.Type == protocol.TypeRunDiagnostic && strings.Contains(f.line, "resume_failed")

@@ -16,7 +16,7 @@ func TestADamagedSessionKeepsTheServerFromNothing(t *testing.T) {
 	runs := map[string]string{}
 	for _, id := range []string{"bad", "good"} {
 		w.create(id, "me")
-		w.model.replies <- []string{ask}
+		w.model.Replies <- []string{ask}
 		p.say(protocol.RunCreate{SessionID: id, Input: "hi"})
 		runs[id] = p.of(protocol.TypeRunInterrupted).Payload.RunID
 	}

@@ -16,6 +16,7 @@ import (
 
 	"hitchpost/server/auth"
 	"hitchpost/server/protocol"
+	"hitchpost/server/wiretest"
 	"hitchpost/store"
 	"hitchpost/turn"
 )
@@ -190,11 +191,11 @@ func TestAWithdrawnOrNarrowedTokenEndsItsConnectionsAlsoIdleOnes(t *testing.T) {
 	for name, replace := range map[string]func([]*auth.Token) []*auth.Token{
 		"revoked": func(all []*auth.Token) []*auth.Token { return all[1:] },
 		"narrowed": func(all []*auth.Token) []*auth.Token {
-			all[0] = token("all", "secret-all", "me", []string{"b"}, auth.All)
+			all[0] = wiretest.Token("all", "me", []string{"b"}, auth.All)
 			return all
 		},
 		"watching taken": func(all []*auth.Token) []*auth.Token {
-			all[0] = token("all", "secret-all", "me", nil, auth.Inject)
+			all[0] = wiretest.Token("all", "me", nil, auth.Inject)
 			return all
 		},
 	} {
@@ -217,7 +218,7 @@ func TestAVerbThatIsTakenAwayIsMissingFromTheNextFrameOn(t *testing.T) {
 	w.create("a", "me")
 	p := w.join("secret-all")
 	all := standardTokens()
-	all[0] = token("all", "secret-all", "me", nil, auth.Watch)
+	all[0] = wiretest.Token("all", "me", nil, auth.Watch)
 	w.keys.Replace(all)
 	p.say(protocol.RunCreate{SessionID: "a", Input: "hi"})
 	if f := p.refusal(protocol.CodeForbidden); f.Payload.SessionID != "a" {
@@ -306,9 +307,9 @@ func TestShutdownSendsWhatIsPersistedAndThen1001(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"one", "two", wait}
+	w.model.Replies <- []string{"one", "two", wait}
 	p.say(protocol.RunCreate{SessionID: "a", Input: "hi"})
-	<-w.model.reached
+	<-w.model.Reached
 	run := ""
 	for w.host.Live("a") == (turn.Liveness{}) { // it runs
 		time.Sleep(time.Millisecond)

@@ -111,7 +111,7 @@ func TestRunStartedAndTheTerminalFrameAreNeverDropped(t *testing.T) {
 	p := w.join("secret-all")
 	p.until(func(f received) bool { return f.Seq == blocker.tip() })
 	blocker.stream(200, 10_000) // fills every buffer
-	w.model.replies <- slices.Repeat([]string{strings.Repeat("x", 2000)}, 300)
+	w.model.Replies <- slices.Repeat([]string{strings.Repeat("x", 2000)}, 300)
 	var run string
 	w.do("b", func(ctx context.Context, a *turn.Agent) (err error) {
 		run, err = a.StartRun(ctx, turn.NewRun{Input: "hi"})

@@ -57,22 +57,22 @@ func TestTheStatusOfASessionIsToldAsItChanges(t *testing.T) {
 		return f.Payload.LiveRunID
 	}
 	create := func() { p.say(protocol.RunCreate{SessionID: "a", Input: "hi"}) }
-	w.model.replies <- []string{wait, ask}
-	w.model.replies <- []string{wait}
+	w.model.Replies <- []string{wait, ask}
+	w.model.Replies <- []string{wait}
 	create()
 	run := status(protocol.StatusRunning, 0, true)
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	status(protocol.StatusRequiresAction, 1, true)
 	p.say(protocol.ToolApprove{ToolCallID: "c1"})
 	status(protocol.StatusRunning, 0, true)
 	p.say(protocol.RunCancel{RunID: run, Mode: protocol.ModeGraceful})
 	status(protocol.StatusStopping, 0, true)
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	status(protocol.StatusIdle, 0, false)
-	w.model.replies <- []string{fail}
+	w.model.Replies <- []string{fail}
 	create()
 	status(protocol.StatusFailed, 0, false)
-	w.model.replies <- []string{wait}
+	w.model.Replies <- []string{wait}
 	create()
 	run = status(protocol.StatusRunning, 0, true)
 	w.restart()
@@ -132,19 +132,19 @@ func TestACompactionBetweenRunsIsToldAndItsCheckpointIsAnEntry(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{strings.Repeat("long ", 500)}
+	w.model.Replies <- []string{strings.Repeat("long ", 500)}
 	p.toEnd(p.start("a", strings.Repeat("tell ", 500)))
-	w.model.replies <- []string{wait, "short"}
+	w.model.Replies <- []string{wait, "short"}
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		w.do("a", func(ctx context.Context, a *turn.Agent) error { _, err := a.Compact(ctx); return err })
 	}()
-	<-w.model.reached
+	<-w.model.Reached
 	if f := p.of(protocol.TypeRunCompaction); f.Payload.Phase != protocol.PhaseStarted || f.Payload.SessionID != "a" || f.Payload.RunID != "" || f.Seq != 0 {
 		t.Errorf("begun: %s", f.line)
 	}
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	<-done
 	var phase, entry bool
 	p.until(func(f received) bool {
@@ -166,7 +166,7 @@ func TestAForkIsToldAsASessionAndNoneOfItsRunsIsHeardAgain(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"x", ask}
+	w.model.Replies <- []string{"x", ask}
 	run := p.start("a", "hi")
 	p.of(protocol.TypeRunInterrupted)
 	if _, err := w.host.Fork(context.Background(), "a", turn.ForkPoint{}, "b"); err != nil {

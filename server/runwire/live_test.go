@@ -17,7 +17,7 @@ func TestEveryConnectionOfTheOwnerSeesEverythingOnceAndNobodyElseAnything(t *tes
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	one, two, other := w.join("secret-all"), w.join("secret-all"), w.join("secret-other")
-	w.model.replies <- []string{"hel", "lo", look}
+	w.model.Replies <- []string{"hel", "lo", look}
 	run := one.start("a", "hi")
 	heard := two.toEnd(run)
 	if got, want := lines(heard), text(reference(t, w.log("a"), run, 0)); got != want {
@@ -83,15 +83,15 @@ func TestAConnectionIsAttachedToWhatIsOpenFromItsStart(t *testing.T) {
 		w.create(id, "me")
 	}
 	runs := map[string]string{}
-	w.model.replies <- []string{"x"}
+	w.model.Replies <- []string{"x"}
 	runs["over"] = first.start("over", "hi")
 	first.toEnd(runs["over"])
-	w.model.replies <- []string{"y", ask}
+	w.model.Replies <- []string{"y", ask}
 	runs["parked"] = first.start("parked", "hi")
 	first.of(protocol.TypeRunInterrupted)
-	w.model.replies <- []string{"z", wait}
+	w.model.Replies <- []string{"z", wait}
 	runs["running"] = first.start("running", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	p := w.join("secret-all")
 	open := 2
 	all := p.until(func(f received) bool {
@@ -108,7 +108,7 @@ func TestAConnectionIsAttachedToWhatIsOpenFromItsStart(t *testing.T) {
 	if got := only(runs["over"], all); len(got) > 0 {
 		t.Errorf("of the run that was over came %s", lines(got))
 	}
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	p.say(protocol.ToolApprove{ToolCallID: "c1"})
 	for range 2 {
 		p.until(func(f received) bool { return f.Seq != 0 && f.Type.Terminal() })
@@ -160,14 +160,14 @@ func TestADroppedConnectionNeverCancelsARun(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"a", wait, "b"}
+	w.model.Replies <- []string{"a", wait, "b"}
 	run := p.start("a", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	p.ws.CloseNow()
 	for w.server.Group.Len() > 0 {
 		time.Sleep(time.Millisecond)
 	}
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	p = w.join("secret-all")
 	p.say(protocol.RunSubscribe{RunID: run})
 	all := p.toEnd(run)
@@ -221,7 +221,7 @@ func TestACallThatWaitsStandsBehindARestartAndIsDecidedOnce(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{ask, ask2}
+	w.model.Replies <- []string{ask, ask2}
 	run := p.start("a", "hi")
 	p.of(protocol.TypeRunInterrupted)
 	for range 2 {

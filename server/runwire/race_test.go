@@ -40,7 +40,7 @@ func TestExactlyOneTerminalFrameComesOfEachRunWhoeverRacesForItsEnd(t *testing.T
 	w := newWorld(t, settings{})
 	eye := w.join("secret-all")
 	c := &contest{world: w, hand: w.join("secret-all"), rival: w.join("secret-all"), sessions: map[string]string{}}
-	w.model.answer = func(req model.Request) []string { // also of a request that nobody waits for any more
+	w.model.Answer = func(req model.Request) []string { // also of a request that nobody waits for any more
 		switch last := req.Messages[len(req.Messages)-1]; {
 		case last.Text == "park":
 			return []string{"x", ask}
@@ -83,7 +83,7 @@ func (c *contest) race(round int) {
 	if parks {
 		c.hand.until(func(f received) bool { return f.Type == protocol.TypeRunInterrupted && f.Payload.RunID == run })
 	} else {
-		<-c.model.reached
+		<-c.model.Reached
 	}
 	over := make(chan struct{})
 	begin := make(chan struct{})
@@ -99,7 +99,7 @@ func (c *contest) race(round int) {
 			return
 		}
 		select {
-		case c.model.resume <- struct{}{}:
+		case c.model.Resume <- struct{}{}:
 		case <-over: // the cancel had cut the answer
 		}
 	})

@@ -136,7 +136,7 @@ func TestSubscribingAgainWhileItStreamsNeverSkipsAndRepeatsOnlyWhatWasAskedFor(t
 	w := newWorld(t, settings{queue: 10_000}) // two reads when all is over
 	w.create("a", "me")
 	p, two := w.join("secret-all"), w.join("secret-all")
-	w.model.replies <- append(strings.Split(strings.Repeat("x", 1500), ""), strings.Split(strings.Repeat("y", 1500), "")...)
+	w.model.Replies <- append(strings.Split(strings.Repeat("x", 1500), ""), strings.Split(strings.Repeat("y", 1500), "")...)
 	run := p.start("a", "hi")
 	var newest int64
 	subscribes, turns := 0, 0
@@ -181,15 +181,15 @@ func TestSubscribingToALiveRunGoesOnWithItLive(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.create("a", "me")
 	p := w.join("secret-all")
-	w.model.replies <- []string{"one", wait, "two"}
+	w.model.Replies <- []string{"one", wait, "two"}
 	run := p.start("a", "hi")
-	<-w.model.reached
+	<-w.model.Reached
 	f := p.of(protocol.TypeRunDelta)
 	p.say(protocol.RunSubscribe{RunID: run, FromSeq: f.Seq}) // all there is
 	if got := only(run, p.alive()); len(got) > 0 {
 		t.Errorf("came %s", lines(got))
 	}
-	w.model.resume <- struct{}{}
+	w.model.Resume <- struct{}{}
 	if got, want := lines(p.toEnd(run)), text(reference(t, w.log("a"), run, f.Seq)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

@@ -3,9 +3,7 @@ package runwire
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"path/filepath"
@@ -18,15 +16,23 @@ import (
 	"hitchpost/server/auth"
 	"hitchpost/server/follow"
 	"hitchpost/server/sessions"
+	"hitchpost/server/wiretest"
 	"hitchpost/server/wsconn"
 	"hitchpost/store"
 	"hitchpost/turn"
-	"hitchpost/turn/model"
-	"hitchpost/turn/tool"
 )
 
 // patience is how long a test waits for what must come.
 const patience = time.Minute
+
+// Chunks of the model that are no text.
+const (
+	wait = wiretest.Wait
+	ask  = wiretest.Ask
+	ask2 = wiretest.Ask2
+	look = wiretest.Look
+	fail = wiretest.Fail
+)
 
 // settings of a world; zero values are the defaults of the server.
 type settings struct {
@@ -41,7 +47,7 @@ type world struct {
 	t      testing.TB
 	set    settings
 	path   string
-	model  *script
+	model  *wiretest.Script
 	keys   *auth.Keyring
 	store  *store.Store
 	host   *turn.Host
@@ -53,7 +59,7 @@ type world struct {
 
 func newWorld(t testing.TB, set settings) *world {
 	t.Helper()
-	w := &world{t: t, set: set, path: filepath.Join(t.TempDir(), "log.db"), model: newScript()}
+	w := &world{t: t, set: set, path: filepath.Join(t.TempDir(), "log.db"), model: wiretest.NewScript()}
 	w.keys = auth.NewKeyring(standardTokens())
 	w.start()
 	t.Cleanup(w.stop)
@@ -62,17 +68,13 @@ func newWorld(t testing.TB, set settings) *world {
 
 func standardTokens() []*auth.Token {
 	return []*auth.Token{
-		token("all", "secret-all", "me", nil, auth.All),
-		token("other", "secret-other", "you", nil, auth.All),
-		token("narrow", "secret-narrow", "me", []string{"narrow-*"}, auth.All),
-		token("eye", "secret-eye", "me", nil, auth.Watch),
-		token("hand", "secret-hand", "me", nil, auth.Inject),
-		token("judge", "secret-judge", "me", nil, auth.Watch|auth.Approve),
+		wiretest.Token("all", "me", nil, auth.All),
+		wiretest.Token("other", "you", nil, auth.All),
+		wiretest.Token("narrow", "me", []string{"narrow-*"}, auth.All),
+		wiretest.Token("eye", "me", nil, auth.Watch),
+		wiretest.Token("hand", "me", nil, auth.Inject),
+		wiretest.Token("judge", "me", nil, auth.Watch|auth.Approve),
 	}
-}
-
-func token(name, secret, owner string, agents []string, allow auth.Verbs) *auth.Token {
-	return auth.NewToken(name, owner, auth.DigestOf(secret), agents, allow)
 }
 
 func or(n, standard int) int {
@@ -83,30 +85,9 @@ func or(n, standard int) int {
 }
 
 func (w *world) config() turn.Config {
-	tools, err := tool.NewSet([]tool.Tool{
-		{
-			Name: "ask", Approval: tool.Always, Schema: json.RawMessage(`{"type":"object"}`),
-			Run: func(context.Context, tool.Call) tool.Result { return tool.Text("done") },
-		},
-		{
-			Name: "look", Approval: tool.Never, Schema: json.RawMessage(`{"type":"object"}`),
-			Run: func(context.Context, tool.Call) tool.Result { return tool.Text("seen") },
-		},
-	})
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	main := map[string]string{turn.RoleMain: "demo/one"}
-	return turn.Config{
-		Agents: map[string]turn.Definition{
-			turn.DefaultAgent: {Policy: []string{"*"}, Models: main},
-			"second":          {Policy: []string{"*"}, Models: main},
-			"broken":          {Policy: []string{"*"}},
-		},
-		Providers: map[string]model.Client{"demo": w.model},
-		Tools:     func() *tool.Set { return tools }, MaxSteps: 25, MaxAgents: 10_000, InboxTexts: 10, InboxBytes: 8 << 20,
-		Approvals: !w.set.noApprovals, ToolTimeout: time.Minute, ResultLimit: 1 << 18, Log: slog.New(slog.DiscardHandler),
-	}
+	cfg := wiretest.Config(w.t, w.model)
+	cfg.InboxTexts, cfg.Approvals = 10, !w.set.noApprovals
+	return cfg
 }
 
 func (w *world) start() {
@@ -160,20 +141,9 @@ func (w *world) serve() {
 	}))
 	w.http = httptest.NewUnstartedServer(mux)
 	if w.set.narrow {
-		w.http.Listener = narrow{w.http.Listener}
+		w.http.Listener = wiretest.Narrow{Listener: w.http.Listener}
 	}
 	w.http.Start()
-}
-
-// narrow gives what it accepts a small buffer to write to.
-type narrow struct{ net.Listener }
-
-func (n narrow) Accept() (net.Conn, error) {
-	c, err := n.Listener.Accept()
-	if err == nil {
-		err = c.(*net.TCPConn).SetWriteBuffer(128 << 10) // less than two packets of a loopback waits for each delayed ACK
-	}
-	return c, err
 }
 
 func (w *world) stop() {
@@ -223,63 +193,6 @@ func (w *world) do(session string, fn func(ctx context.Context, a *turn.Agent) e
 	if err := fn(context.Background(), a); err != nil {
 		w.t.Fatal(err)
 	}
-}
-
-// script is a model that answers a list, one entry a request, or as answer says. Each
-// entry's chunks are sent, with a wait for the test's word before the ones that say so.
-type script struct {
-	replies chan []string
-	answer  func(model.Request) []string // nil: the list
-	reached chan struct{}                // a wait was reached
-	resume  chan struct{}                // and may end
-}
-
-// Chunks that are no text: a wait for the test's word, calls of tools.
-const (
-	wait = "\x00wait"
-	ask  = "\x00ask"  // c1, asks
-	ask2 = "\x00ask2" // c2, asks
-	look = "\x00look"
-	fail = "\x00fail"
-)
-
-func newScript() *script {
-	return &script{replies: make(chan []string, 1000), reached: make(chan struct{}, 1000), resume: make(chan struct{})}
-}
-
-func (s *script) Stream(ctx context.Context, req model.Request, emit func(model.Delta)) (model.Reply, error) {
-	chunks := []string{"ok"}
-	if s.answer != nil {
-		chunks = s.answer(req)
-	}
-	select {
-	case chunks = <-s.replies:
-	default:
-	}
-	reply := model.Reply{Stop: "stop"}
-	for _, chunk := range chunks {
-		switch chunk {
-		case wait:
-			s.reached <- struct{}{}
-			select {
-			case <-s.resume:
-			case <-ctx.Done():
-				return reply, context.Cause(ctx)
-			}
-		case ask:
-			reply.Calls = append(reply.Calls, model.Call{ID: "c1", Name: "ask", Args: json.RawMessage(`{"n":1.0}`)})
-		case ask2:
-			reply.Calls = append(reply.Calls, model.Call{ID: "c2", Name: "ask", Args: json.RawMessage(`{"n":2.0}`)})
-		case look:
-			reply.Calls = append(reply.Calls, model.Call{ID: "l1", Name: "look", Args: json.RawMessage(`{}`)})
-		case fail:
-			return reply, &model.Error{Code: "provider_error", Message: "the provider is down"}
-		default:
-			reply.Text += chunk
-			emit(model.Delta{Text: chunk})
-		}
-	}
-	return reply, ctx.Err()
 }
 
 // sql runs a statement on the file, beside the server.
