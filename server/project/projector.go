@@ -30,7 +30,7 @@ type Projector struct {
 	// Share is asked for the frames of an event that are large, and may return those that
 	// another projector of the log has made; nil: each makes its own. The frames are a
 	// function of the log, so they are the same.
-	Share func(seq int64, make func() []Frame) []Frame
+	Share func(seq int64, build func() []Frame) []Frame
 }
 
 // large is how many bytes an event, or an answer, has at least for its frames to be shared.

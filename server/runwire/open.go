@@ -66,8 +66,8 @@ func (s *stream) open() {
 func (s *stream) start(at opened) {
 	c := s.conn
 	s.p, s.first, s.next, s.gap, s.err = at.p, at.first, at.next, at.gap, nil
-	s.p.Share = func(seq int64, make func() []project.Frame) []project.Frame {
-		return c.server.shelf.frames(s.log, seq, make)
+	s.p.Share = func(seq int64, build func() []project.Frame) []project.Frame {
+		return c.server.shelf.frames(s.log, seq, build)
 	}
 	if s.begin == fromCursor {
 		s.cursor = max(s.cursor, s.from)

@@ -50,7 +50,7 @@ func (s *shelf) leave(log *store.Log) {
 
 // frames returns the frames of an event of a log that the caller follows. Whoever asks
 // first makes them, and the others wait for it: it is less than to make them too.
-func (s *shelf) frames(log *store.Log, seq int64, make func() []project.Frame) []project.Frame {
+func (s *shelf) frames(log *store.Log, seq int64, build func() []project.Frame) []project.Frame {
 	s.mu.Lock()
 	i := slices.IndexFunc(s.groups, func(g *group) bool { return g.log == log && g.seq == seq })
 	if i < 0 {
@@ -60,7 +60,7 @@ func (s *shelf) frames(log *store.Log, seq int64, make func() []project.Frame) [
 	g := s.groups[i]
 	s.mu.Unlock()
 	g.once.Do(func() {
-		g.frames = make()
+		g.frames = build()
 		s.weigh(g)
 	})
 	return g.frames
