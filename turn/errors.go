@@ -39,7 +39,7 @@ func (e *AppendError) Unwrap() error { return e.Err }
 // refuses to do.
 func unwritten(err error) error {
 	for _, refusal := range []error{
-		store.ErrNotFound, store.ErrExists, store.ErrDeleted, store.ErrInvalid, store.ErrClosed, context.Canceled,
+		store.ErrNotFound, store.ErrExists, store.ErrDeleted, store.ErrInvalid, store.ErrClosed, store.ErrDamaged, context.Canceled,
 	} {
 		if errors.Is(err, refusal) {
 			return err

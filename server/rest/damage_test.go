@@ -88,8 +88,7 @@ func TestADamagedSessionHidesNoOther(t *testing.T) {
 func TestADamagedSessionSaysWhatIsWrongWhenItIsOpened(t *testing.T) {
 	w := newWorld(t, settings{})
 	w.session("bad")
-	run := w.run("bad", "hi")
-	w.ask(http.StatusOK, "POST", "/sessions/bad/runs", `{"input":"more"}`, "Prefer", "wait=60")
+	run := parse[protocol.RunOutcome](t, w.outcome("bad", "hi")).RunID
 	w.damage(badNewest)
 	for _, path := range []string{
 		"/sessions/bad/messages", "/sessions/bad/messages?limit=3", "/sessions/bad/events", "/sessions/bad/inbox",
@@ -99,6 +98,27 @@ func TestADamagedSessionSaysWhatIsWrongWhenItIsOpened(t *testing.T) {
 		got.refused(t, http.StatusInternalServerError, "hitchpost verify")
 		got.refused(t, http.StatusInternalServerError, `"bad"`)
 		got.refused(t, http.StatusInternalServerError, "damaged")
+	}
+}
+
+// What does not need the event that is damaged is shown.
+//
+// guarantee 9
+func TestAnEventThatIsDamagedAmongOthersFailsWhatNeedsItByName(t *testing.T) {
+	w := newWorld(t, settings{})
+	w.session("bad")
+	run := parse[protocol.RunOutcome](t, w.outcome("bad", "hi")).RunID
+	w.damage(badMessages)
+	w.ask(http.StatusOK, "GET", "/sessions/bad/inbox", "")
+	w.ask(http.StatusOK, "GET", "/sessions/bad/events", "")
+	w.ask(http.StatusOK, "GET", "/runs/"+run, "")
+	for _, asked := range []string{
+		"GET /sessions/bad/messages", "GET /sessions/bad/messages?limit=100", "GET /sessions/bad/usage", "GET /runs/" + run + "/events",
+		"POST /sessions/bad/compact", "POST /sessions/bad/fork",
+	} {
+		method, path, _ := strings.Cut(asked, " ")
+		got := w.as("all", method, path, "")
+		got.refused(t, http.StatusInternalServerError, "hitchpost verify")
 	}
 }
 

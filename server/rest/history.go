@@ -128,12 +128,9 @@ func (c *call) slot() (done func(), err error) {
 	return done, nil
 }
 
-// array begins an answer that is a JSON array, whose elements are written one by one.
-func (c *call) array() *array {
-	c.w.Header().Set("Content-Type", "application/json")
-	c.w.WriteHeader(http.StatusOK)
-	return &array{w: c.w}
-}
+// array is an answer that is a JSON array, whose elements are written one by one. It begins
+// with the first of them: until then the request can still be refused.
+func (c *call) array() *array { return &array{w: c.w} }
 
 type array struct {
 	w   *writer
@@ -141,10 +138,16 @@ type array struct {
 	err error // of the client
 }
 
+func (a *array) begin() {
+	a.w.Header().Set("Content-Type", "application/json")
+	a.w.WriteHeader(http.StatusOK)
+}
+
 func (a *array) add(element []byte) {
 	lead := []byte{','}
 	if a.n == 0 {
 		lead = []byte{'['}
+		a.begin()
 	}
 	a.n++
 	for _, p := range [][]byte{lead, element} {
@@ -156,6 +159,7 @@ func (a *array) add(element []byte) {
 
 func (a *array) end() error {
 	if a.n == 0 {
+		a.begin()
 		_, a.err = a.w.Write([]byte("[]\n"))
 	} else if a.err == nil {
 		_, a.err = a.w.Write([]byte("]\n"))
@@ -179,7 +183,7 @@ func listEvents(c *call) error {
 	defer release()
 	tip, _ := log.Tip()
 	c.w.Header().Set(logSeq, strconv.FormatInt(tip, 10))
-	var out *array
+	out := c.array()
 	for end := min(from+limit, tip+1); from < end; {
 		lines, err := c.page(log, from)
 		if err != nil {
@@ -188,9 +192,6 @@ func listEvents(c *call) error {
 		if len(lines) == 0 {
 			break
 		}
-		if out == nil { // the first read can be refused still
-			out = c.array()
-		}
 		for _, line := range lines[:min(int64(len(lines)), end-from)] {
 			out.add(line)
 		}
@@ -198,9 +199,6 @@ func listEvents(c *call) error {
 			return nil
 		}
 		from += int64(len(lines))
-	}
-	if out == nil {
-		out = c.array()
 	}
 	return out.end()
 }
