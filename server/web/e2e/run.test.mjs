@@ -104,6 +104,40 @@ test("two tabs show one stream, and what one sends the other has", async (t) => 
   await other.say("think 120");
   await tab.until("the stream in the first", async () => /Thought 20 of 120/.test(await tab.text()));
   await tab.until("the same in both", async () => (await tab.feet()) === 2 && (await tab.text()) === (await other.text()));
+  await other.page.evaluate(() => (document.hasFocus = () => false)); // as in a tab that nobody is in; its box keeps the focus
+  await tab.page.fill("#message", "think 1");
+  await tab.until("the draft in the other", async () => (await other.page.inputValue("#message")) === "think 1");
+  await tab.page.press("#message", "Enter");
+  await tab.until("both boxes empty", async () => (await tab.page.inputValue("#message")) + (await other.page.inputValue("#message")) === "");
+});
+
+test("a text that is on its way stays locked in its box for a reader who looks elsewhere meanwhile, and is sent once", async (t) => {
+  const world = await World.of(t);
+  const tab = await world.session();
+  await tab.run("think 1");
+  const elsewhere = new URL(tab.page.url()).pathname;
+  await tab.create();
+  const here = new URL(tab.page.url()).pathname;
+  let go = () => undefined;
+  const held = new Promise((resolve) => (go = resolve));
+  await tab.page.route("**/runs", async (route) => {
+    await held;
+    await route.continue();
+  });
+  await tab.say("think 2");
+  await tab.page.locator(`.side .row[href="${elsewhere}"]`).click();
+  await tab.page.getByText("Thought 1 of 1").waitFor();
+  assert.equal(await tab.page.inputValue("#message"), "");
+  await tab.page.locator(`.side .row[href="${here}"]`).click();
+  await tab.page.getByText("Nothing in this session yet.").waitFor();
+  assert.equal(await tab.page.inputValue("#message"), "think 2");
+  assert.equal(await tab.page.locator("#message").evaluate((box) => box.readOnly), true);
+  await tab.page.press("#message", "Enter");
+  go();
+  await tab.until("the answer", async () => (await tab.feet()) === 1);
+  assert.equal(await tab.page.inputValue("#message"), "");
+  await tab.run("think 3");
+  assert.equal((await tab.text()).match(/Thought 1 of 2/g).length, 1);
 });
 
 test("a waiting text comes back into the box, and a stop shows what had arrived", async (t) => {
@@ -114,8 +148,16 @@ test("a waiting text comes back into the box, and a stop shows what had arrived"
   await tab.say("wait for me");
   await tab.page.locator(".queue").getByText("wait for me").waitFor();
   await tab.picture("waiting");
+  let taken = () => undefined;
+  const asked = new Promise((resolve) => (taken = resolve));
+  await tab.page.route("**/inbox/*", async (route) => {
+    await asked;
+    await route.continue();
+  });
   await tab.page.press("#message", "ArrowUp");
-  await tab.until("the text in the box", async () => (await tab.page.inputValue("#message")) === "wait for me");
+  await tab.page.keyboard.type("and me"); // before the server has answered
+  taken();
+  await tab.until("the text in the box", async () => (await tab.page.inputValue("#message")) === "wait for me\n\nand me");
   await tab.page.locator("#stop").click();
   await tab.page.getByText("Stopped. The text above is what had arrived.").waitFor();
   assert.ok((await tab.thoughts()) >= 10);

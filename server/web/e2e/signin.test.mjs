@@ -5,7 +5,7 @@ import { spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { World } from "./world.mjs";
 
-test("the link of serve signs in, and its token leaves the address before anything is asked", async (t) => {
+test("the link of serve signs in, its token leaves the address before anything is asked, and the first text is not lost", async (t) => {
   const world = await World.of(t);
   const tab = await world.open();
   assert.equal(new URL(tab.page.url()).hash, "");
@@ -13,6 +13,13 @@ test("the link of serve signs in, and its token leaves the address before anythi
   await tab.picture("first run");
   await tab.page.reload();
   await tab.live(); // the tab has kept it
+  tab.expected = /ERR_FAILED/;
+  await tab.page.route("**/runs", (route) => route.abort(), { times: 1 });
+  await tab.say("think 1"); // the session comes about, the run does not
+  await tab.page.getByText("Not confirmed. It may have arrived.").waitFor();
+  assert.equal(await tab.page.inputValue("#message"), "think 1");
+  await tab.button("Send again").click();
+  await tab.page.locator(".runfoot").waitFor();
   assert.equal(await tab.page.evaluate(() => localStorage.length > 0 && JSON.stringify(localStorage).includes(sessionStorage.getItem(sessionStorage.key(0)))), false);
 });
 

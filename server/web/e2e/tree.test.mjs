@@ -30,6 +30,13 @@ test("a text that is edited and an answer that is given anew keep what was there
   await tab.sameAfterReload();
   await tab.button("Next attempt").first().click();
   await tab.until("the edited text again", async () => /Thought 3 of 3/.test(await tab.text()));
+  const here = tab.page.url();
+  await tab.button("Edit and branch").click();
+  await tab.page.keyboard.type(", or four");
+  await tab.create(); // whoever looks elsewhere has the text in the box
+  await tab.page.goBack();
+  await tab.page.waitForURL(here);
+  await tab.until("what was typed", async () => (await tab.page.inputValue("#message")) === "think 3, or four");
 });
 
 test("no attempt is switched while a run goes on", async (t) => {

@@ -85,7 +85,7 @@ test("a storage that refuses breaks nothing", () => {
   const local = new Local({ getItem: refuses, setItem: refuses, removeItem: refuses, key: () => null, length: 0 });
   local.setDraft("s", "text");
   local.setTheme("dark");
-  assert.equal(local.draft("s"), "");
+  assert.equal(local.draft("s"), "text"); // for as long as the tab lives
   assert.equal(local.theme(), "system");
 });
 
@@ -143,6 +143,24 @@ test("a text that did not arrive from another box stands before what is written"
   local.setDraft("s1", "written");
   local.handBack("s1", "edited");
   assert.equal(local.draft("s1"), "edited\n\nwritten");
+});
+
+test("a draft follows what another tab writes, but not while somebody writes here", () => {
+  const memory = new Memory();
+  const local = new Local(memory);
+  local.setOwner("ada");
+  local.setDraft("s", "mine");
+  const key = "hitchpost:ada:draft:s";
+  memory.setItem(key, "theirs");
+  local.followed(key, true);
+  assert.equal(local.draft("s"), "mine");
+  local.followed("hitchpost:ada:read:s", false);
+  assert.equal(local.draft("s"), "mine", "something else was written");
+  local.followed(key, false);
+  assert.equal(local.draft("s"), "theirs");
+  memory.removeItem(key);
+  local.followed(key, false);
+  assert.equal(local.draft("s"), "");
 });
 
 test("an address leads to a call in a group, and to what a call gave", () => {

@@ -8,13 +8,18 @@ import type { Schedule, Store } from "./store.ts";
 export function listenToBrowser(window: Window, connection: Connection, store: Store, local: Local): void {
   window.addEventListener("online", () => connection.on({ on: "online" }));
   window.addEventListener("offline", () => connection.on({ on: "offline" }));
-  window.addEventListener("storage", (e) => local.followed(e.key));
+  window.addEventListener("storage", (e) => local.followed(e.key, isWritten(window.document)));
   window.document.addEventListener("visibilitychange", () => {
     if (window.document.visibilityState === "visible") {
       store.flush();
       connection.on({ on: "visible" });
     }
   });
+}
+
+/** Whether somebody writes a message: a box keeps its focus also in a tab that nobody is in. */
+function isWritten(document: Document): boolean {
+  return document.hasFocus() && document.activeElement?.id === "message";
 }
 
 /** Before the next paint. A hidden tab paints nothing: there it is once a second. */

@@ -2,6 +2,7 @@
 
 import { useSignal } from "@preact/signals";
 import { useRef } from "preact/hooks";
+import { send as sendText } from "./composer/sending.ts";
 import { Brandmark, Icon, IconButton } from "./icons.tsx";
 import { copy } from "./live.ts";
 import { usePage } from "./page.ts";
@@ -18,16 +19,14 @@ const prompts: readonly { text: string; shows: string }[] = [
 const command = 'hitchpost send main "list *.go" --wait';
 
 export function FirstRun() {
-  const { act, go, local, connection } = usePage();
+  const page = usePage();
+  const { act, go, local, connection } = page;
   const box = useRef<HTMLTextAreaElement>(null);
-  const text = useSignal(local.draft(""));
+  const text = local.draft("");
   const busy = useSignal(false);
   const why = useSignal("");
-  const made = useRef("");
-  const key = useRef(crypto.randomUUID());
-  const off = busy.value || text.value.trim() === "" || !connected(connection.value);
+  const off = busy.value || text.trim() === "" || !connected(connection.value);
   const set = (now: string): void => {
-    text.value = now;
     why.value = "";
     local.setDraft("", now);
   };
@@ -40,24 +39,17 @@ export function FirstRun() {
     busy.value = false;
     why.value = outcome;
   };
-  /** Makes the session, once, then the run; "" or why not. */
+  /** Makes the session, and hands the text on to its box; "" or why not. */
   const begin = async (): Promise<string> => {
-    if (made.current === "") {
-      const created = await act.create();
-      if (!created.ok) {
-        return refusal(created);
-      }
-      made.current = created.value.id;
+    const created = await act.create();
+    if (!created.ok) {
+      return refusal(created);
     }
-    const started = await act.start(made.current, text.value, key.current);
-    if (!started.ok && started.code !== "unreachable") {
-      return refusal(started);
-    }
-    if (!started.ok) {
-      local.setDraft(made.current, text.value); // it may have arrived: the session will show it
-    }
+    const session = created.value.id;
     set("");
-    go(toSession(made.current));
+    local.setDraft(session, text);
+    sendText(page, session, text, { to: "start" });
+    go(toSession(session));
     return "";
   };
   return (
@@ -81,7 +73,7 @@ export function FirstRun() {
       </div>
       <div class="box">
         <textarea
-          ref={box} id="message" aria-label="Message" placeholder="Message a new session" rows={1} value={text.value} readOnly={busy.value}
+          ref={box} id="message" aria-label="Message" placeholder="Message a new session" rows={1} value={text} readOnly={busy.value}
           onInput={(e) => set(e.currentTarget.value)}
           onKeyDown={(e) => {
             if (e.key === "Enter" && !e.shiftKey && !e.isComposing && e.keyCode !== 229) {

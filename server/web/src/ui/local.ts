@@ -22,6 +22,8 @@ export class Local {
   readonly #storage: Storage;
   /** a count for each kind of thing: a read mark redraws no fold */
   readonly #changes = new Map<string, Signal<number>>();
+  /** by the key of the storage: every box of a draft on this page shows one text */
+  readonly #drafts = new Map<string, Signal<string>>();
   #parsed = { text: "", folds: {} as Record<string, boolean> };
   #owner = "";
 
@@ -37,27 +39,29 @@ export class Local {
     }
   }
 
-  /** To be called for a storage event of the window. */
-  followed(key: string | null): void {
+  /** To be called for a storage event of the window. writing: somebody writes in a box of this tab. */
+  followed(key: string | null, writing: boolean): void {
     if (key === null || key.startsWith(prefix)) {
+      this.#followDrafts(key, writing);
       this.#touchAll();
     }
   }
 
   /** The draft of a session; "" names the session that is not there yet. */
   draft(session: string): string {
-    return this.#get(`draft:${session}`) ?? "";
+    void this.#change("draft").value; // another owner has other drafts
+    return this.#draft(session).value;
   }
 
-  /** Told to other tabs only: this one has it in its box, and a keystroke redraws nothing. */
   setDraft(session: string, text: string): void {
-    this.#write(`${prefix}${this.#owner}:draft:${session}`, text === "" ? null : text);
+    this.#draft(session).value = text;
+    this.#write(this.#draftKey(session), text === "" ? null : text);
   }
 
   /** A text that left another box and did not arrive: it stands before what is written. */
   handBack(session: string, text: string): void {
-    const draft = this.draft(session);
-    this.#set(`draft:${session}`, draft === "" ? text : `${text}\n\n${draft}`);
+    const draft = this.#draft(session).peek();
+    this.setDraft(session, draft === "" ? text : `${text}\n\n${draft}`);
   }
 
   /** Highest seq seen; −1 = never opened here. */
@@ -122,7 +126,8 @@ export class Local {
 
   /** Forgets a session that is gone. */
   forget(session: string): void {
-    for (const what of ["draft", "read", "folds", "queue"]) {
+    this.setDraft(session, "");
+    for (const what of ["read", "folds", "queue"]) {
       this.#set(`${what}:${session}`, null);
     }
   }
@@ -137,7 +142,31 @@ export class Local {
       }
     }
     keys.forEach((key) => this.#write(key, null));
+    this.#drafts.forEach((draft) => (draft.value = ""));
     this.#touchAll();
+  }
+
+  #draftKey(session: string): string {
+    return `${prefix}${this.#owner}:draft:${session}`;
+  }
+
+  #draft(session: string): Signal<string> {
+    const key = this.#draftKey(session);
+    let draft = this.#drafts.get(key);
+    if (!draft) {
+      draft = signal(this.#read(key) ?? "");
+      this.#drafts.set(key, draft);
+    }
+    return draft;
+  }
+
+  /** What another tab writes comes into the boxes that are left alone here. */
+  #followDrafts(key: string | null, writing: boolean): void {
+    for (const [at, draft] of this.#drafts) {
+      if (!writing && (key === null || key === at)) {
+        draft.value = this.#read(at) ?? "";
+      }
+    }
   }
 
   #folds(session: string): Record<string, boolean> {

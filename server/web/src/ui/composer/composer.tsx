@@ -1,6 +1,5 @@
 // Where a person writes.
 
-import { useSignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { Queue, SessionStatus } from "../../protocol.gen.ts";
 import type { SessionRow } from "../../state/types.ts";
@@ -26,14 +25,10 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
   const page = usePage();
   const { local, connection, app } = page;
   const box = useRef<HTMLTextAreaElement>(null);
-  const text = useSignal(local.draft(row.id));
-  const set = (now: string): void => {
-    text.value = now;
-    local.setDraft(row.id, now);
-  };
-  const sending = useSending(row.id, () => set(""));
-  useOtherTabs(row.id, box, text);
-  useHeight(box, text.value);
+  const text = local.draft(row.id);
+  const set = (now: string): void => local.setDraft(row.id, now);
+  const sending = useSending(row.id, text);
+  useHeight(box, text);
   useFirstFocus(box);
 
   if (app.value.me?.allow.includes("inject") === false) {
@@ -44,14 +39,14 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
   const parked = row.status === SessionStatus.RequiresAction;
   const queue = local.queue(row.id);
   const locked = sending.phase.is === "sending";
-  const blank = text.value.trim() === "";
+  const blank = text.trim() === "";
   const off = locked || blank || !live;
 
   const target = (chosen: Queue): Target =>
     open && row.live_run_id !== undefined ? { to: "queue", run: row.live_run_id, queue: chosen } : { to: "start" };
   const send = (chosen: Queue): void => {
     if (!off) {
-      sending.send(text.value, target(chosen));
+      sending.send(target(chosen));
       onSend();
     }
   };
@@ -62,11 +57,11 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
     if (event.key === "Enter" && !event.shiftKey && !event.altKey) {
       event.preventDefault();
       send(event.ctrlKey || event.metaKey ? Queue.FollowUp : queue);
-    } else if (event.key === "ArrowUp" && text.value === "" && !locked) {
+    } else if (event.key === "ArrowUp" && text === "" && !locked) {
       event.preventDefault();
       const taken = await takeNewest();
       if (taken !== null) {
-        set(taken);
+        local.handBack(row.id, taken); // something may be written by now
       }
     }
   };
@@ -78,7 +73,7 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
       keep: "Keep",
       bad: true,
       then: async () => {
-        const outcome = await page.act.replace(row.id, text.value);
+        const outcome = await page.act.replace(row.id, text);
         if (outcome.ok) {
           set("");
         }
@@ -89,12 +84,9 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
     <>
       <div class="box">
         <textarea
-          ref={box} id="message" aria-label="Message" placeholder={placeholder(live, open, parked)} value={text.value} readOnly={locked} rows={1}
+          ref={box} id="message" aria-label="Message" placeholder={placeholder(live, open, parked)} value={text} readOnly={locked} rows={1}
           enterkeyhint="send" aria-describedby="why-not"
-          onInput={(e) => {
-            set(e.currentTarget.value);
-            sending.forget();
-          }}
+          onInput={(e) => set(e.currentTarget.value)}
           onKeyDown={(e) => void keyed(e)}
         />
         <div class="tools">
@@ -104,7 +96,7 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
           <SendButton off={off} why={!live ? "No connection" : ""} locked={locked} onSend={() => send(queue)} onReplace={parked ? replace : null} replaceOff={blank} />
         </div>
       </div>
-      <Why phase={sending.phase} again={sending.again} queueIt={(run) => sending.send(text.value, { to: "queue", run, queue })} live={live} />
+      <Why phase={sending.phase} again={sending.again} queueIt={(run) => sending.send({ to: "queue", run, queue })} live={live} />
     </>
   );
 }
@@ -190,17 +182,6 @@ function Why({ phase, live, again, queueIt }: WhyProps) {
       )}
     </div>
   );
-}
-
-/** The draft is kept a session; what another tab writes comes here while this box is left alone. */
-function useOtherTabs(session: string, box: { current: HTMLTextAreaElement | null }, text: { value: string; peek(): string }): void {
-  const { local } = usePage();
-  const kept = local.draft(session);
-  useEffect(() => {
-    if (document.activeElement !== box.current) {
-      text.value = kept;
-    }
-  }, [session, kept]);
 }
 
 /** Grows with the text where the browser does not do it by itself. */

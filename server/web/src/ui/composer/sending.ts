@@ -1,7 +1,7 @@
 // A text on its way: it leaves the box only when the server has it.
 
-import { useSignal } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { signal, type Signal } from "@preact/signals";
+import { useEffect, useLayoutEffect } from "preact/hooks";
 import { type Queue, Source } from "../../protocol.gen.ts";
 import { textOf } from "../../state/item.ts";
 import { shownUpto } from "../../state/select.ts";
@@ -33,68 +33,90 @@ interface Try {
 
 export interface Sending {
   phase: Phase;
-  send(text: string, target: Target): void;
+  send(target: Target): void;
   /** repeats what was not confirmed */
   again(): void;
-  /** a changed text is another one */
-  forget(): void;
 }
 
-/** cleared is called when the server has the text. */
-export function useSending(session: string, cleared: () => void): Sending {
+/** The last try of a session. It outlives the box: a look at another session takes that away. */
+interface Desk {
+  phase: Signal<Phase>;
+  last: Try | null;
+}
+
+const idle: Phase = { is: "idle" };
+const desks = new WeakMap<Page, Map<string, Desk>>();
+
+function deskOf(page: Page, session: string): Desk {
+  const all = desks.get(page) ?? new Map<string, Desk>();
+  desks.set(page, all);
+  const desk = all.get(session) ?? { phase: signal(idle), last: null };
+  all.set(session, desk);
+  return desk;
+}
+
+/** Sends a text, which is the draft of the session until the server has it. */
+export function send(page: Page, session: string, text: string, target: Target): void {
+  const since = new Date(page.now.value).toISOString();
+  void attempt(page, session, { text, target, key: crypto.randomUUID(), since, seq: shownUpto(page.app.value), tried: false });
+}
+
+async function attempt(page: Page, session: string, t: Try): Promise<void> {
+  const desk = deskOf(page, session);
+  desk.last = t;
+  desk.phase.value = { is: "sending" };
+  const outcome = await deliver(page, session, t);
+  if (desk.last !== t) {
+    return; // the log showed it in the meantime
+  }
+  if (outcome.ok) {
+    done(page, session, t);
+  } else if (outcome.code === "unreachable") {
+    desk.phase.value = { is: "unconfirmed" };
+  } else {
+    const run = page.app.value.rows.get(session)?.live_run_id ?? "";
+    const busy = outcome.code === "conflict" || outcome.code === "session_busy";
+    const queue = busy && t.target.to === "start" ? run : "";
+    const ended = t.target.to === "queue" && outcome.code === "not_found";
+    const why = queue !== "" ? "A run has just started. Your text can be queued." : ended ? "That run has ended." : refusal(outcome);
+    desk.phase.value = { is: "refused", why, queue };
+  }
+}
+
+/** The server has it: the box is empty, unless another text stands in it by now. */
+function done(page: Page, session: string, t: Try): void {
+  const desk = deskOf(page, session);
+  desk.last = null;
+  desk.phase.value = idle;
+  if (page.local.draft(session) === t.text) {
+    page.local.setDraft(session, "");
+  }
+}
+
+/** text is what stands in the box: a changed one is another one, and nothing is said of the last try. */
+export function useSending(session: string, text: string): Sending {
   const page = usePage();
-  const phase = useSignal<Phase>({ is: "idle" });
-  const last = useRef<Try | null>(null);
-
-  const done = (): void => {
-    last.current = null;
-    phase.value = { is: "idle" };
-    cleared();
-  };
-  const attempt = async (t: Try): Promise<void> => {
-    phase.value = { is: "sending" };
-    const outcome = await deliver(page, session, t);
-    if (last.current !== t) {
-      return; // the log showed it in the meantime
-    }
-    if (outcome.ok) {
-      done();
-    } else if (outcome.code === "unreachable") {
-      phase.value = { is: "unconfirmed" };
-    } else {
-      const run = page.app.value.rows.get(session)?.live_run_id ?? "";
-      const busy = outcome.code === "conflict" || outcome.code === "session_busy";
-      const queue = busy && t.target.to === "start" ? run : "";
-      const ended = t.target.to === "queue" && outcome.code === "not_found";
-      const why = queue !== "" ? "A run has just started. Your text can be queued." : ended ? "That run has ended." : refusal(outcome);
-      phase.value = { is: "refused", why, queue };
-    }
-  };
+  const desk = deskOf(page, session);
+  const phase = desk.phase.value;
   const open = page.app.value.open;
-  useEffect(() => {
-    const t = last.current;
-    if (t && phase.value.is === "unconfirmed" && open?.id === session && holds(open, t)) {
-      done();
+  useLayoutEffect(() => {
+    if (phase.is !== "sending" && desk.last && desk.last.text !== text) {
+      desk.last = null;
+      desk.phase.value = idle;
     }
-  }, [open, phase.value]);
-
+  }, [text, phase]);
+  useEffect(() => {
+    const t = desk.last;
+    if (t && phase.is === "unconfirmed" && open?.id === session && holds(open, t)) {
+      done(page, session, t);
+    }
+  }, [open, phase]);
   return {
-    phase: phase.value,
-    send: (text, target) => {
-      const { app, now } = page;
-      const t: Try = { text, target, key: crypto.randomUUID(), since: new Date(now.value).toISOString(), seq: shownUpto(app.value), tried: false };
-      last.current = t;
-      void attempt(t);
-    },
+    phase,
+    send: (target) => send(page, session, text, target),
     again: () => {
-      if (last.current) {
-        void attempt(last.current);
-      }
-    },
-    forget: () => {
-      if (phase.value.is !== "sending") {
-        last.current = null;
-        phase.value = { is: "idle" };
+      if (desk.last) {
+        void attempt(page, session, desk.last);
       }
     },
   };

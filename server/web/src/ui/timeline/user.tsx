@@ -65,12 +65,21 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
   const key = useRef(crypto.randomUUID());
   const branched = useRef(false);
   const here = useRef(true); // a branch that is heard of takes this field away
+  const unsent = useRef("");
+  unsent.current = busy || text === item.text ? "" : text;
   const { toEnd } = useContext(Reading);
+  const end = (): void => {
+    unsent.current = "";
+    onEnd();
+  };
   useLayoutEffect(() => {
     const entry = field.current?.closest<HTMLElement>(".e");
     field.current?.focus({ preventScroll: true });
     return () => {
       here.current = false;
+      if (unsent.current !== "") {
+        local.handBack(session, unsent.current); // the reader looks elsewhere, or another tab branched
+      }
       if (document.activeElement?.closest(".you-edit")) {
         // The field goes; so does the line, once the branch is heard of.
         queueMicrotask(() => (entry?.isConnected ? entry : document.querySelector<HTMLElement>(".main .scroll"))?.focus({ preventScroll: true }));
@@ -88,7 +97,7 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
     const started = outcome.ok ? await act.start(session, text, key.current) : outcome;
     setBusy(false);
     if (started.ok) {
-      onEnd();
+      end();
       toEnd();
     } else if (here.current) {
       setWhy(refusal(started));
@@ -109,13 +118,13 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
               void send();
             } else if (e.key === "Escape") {
               e.stopPropagation();
-              onEnd();
+              end();
             }
           }}
         />
         <div class="tools">
           <span class="grow hint clip">The old attempt stays</span>
-          <button type="button" class="btn quiet" onClick={onEnd}>Cancel</button>
+          <button type="button" class="btn quiet" onClick={end}>Cancel</button>
           <button type="button" class="btn primary" aria-disabled={busy || text.trim() === ""} onClick={() => void send()}>
             {busy ? "Sending…" : "Send as a new attempt"}
           </button>
