@@ -39,6 +39,38 @@ test("a text that is edited and an answer that is given anew keep what was there
   await tab.until("what was typed", async () => (await tab.page.inputValue("#message")) === "think 3, or four");
 });
 
+test("a search opens what it found, in another attempt too, and a late answer takes nothing's place", async (t) => {
+  const world = await World.of(t);
+  const tab = await world.session();
+  await tab.run("think 2");
+  await tab.button("Edit and branch").click();
+  await tab.page.keyboard.press("ControlOrMeta+A");
+  await tab.page.keyboard.type("think 3");
+  await tab.button("Send as a new attempt").click();
+  await tab.until("the new answer", async () => /Thought 3 of 3/.test(await tab.text()) && (await tab.feet()) === 1);
+  let late = () => undefined;
+  const held = new Promise((resolve) => (late = resolve));
+  await tab.page.route("**/search?q=Thou", async (route) => {
+    await held;
+    await route.continue();
+  });
+  const first = tab.page.waitForRequest("**/search?q=Thou");
+  await tab.page.fill("#search", "Thou");
+  const answer = (await first).response();
+  await tab.page.fill("#search", "2 of 2");
+  await tab.page.locator(".hit").first().waitFor();
+  late();
+  await (await answer).finished();
+  await tab.page.evaluate(() => new Promise((drawn) => setTimeout(() => requestAnimationFrame(drawn))));
+  await tab.page.locator(".hit").filter({ hasText: "Thought 2 of 2" }).click();
+  await tab.page.getByText("The entry you look for belongs to another attempt.").waitFor();
+  await tab.button("Show that attempt").click();
+  await tab.page.locator(".found").getByText("Thought 2 of 2").waitFor();
+  await tab.page.getByText("The entry you look for").waitFor({ state: "detached" });
+  await tab.page.goto(`${new URL(tab.page.url()).origin}${new URL(tab.page.url()).pathname}?e=0123456789abcdef`);
+  await tab.page.getByText("This session holds no such entry.").waitFor();
+});
+
 test("no attempt is switched while a run goes on", async (t) => {
   const world = await World.of(t);
   const tab = await world.session();

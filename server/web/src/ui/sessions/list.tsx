@@ -138,11 +138,17 @@ function Hits({ query, alone }: { query: string; alone: boolean }) {
   const { act, app } = usePage();
   const found = useSignal<{ query: string; hits: readonly Hit[]; why: string } | null>(null);
   useEffect(() => {
+    let asked = true; // an answer to what is asked no more may come after the one that counts
     const timer = setTimeout(async () => {
       const outcome = await act.search(query);
-      found.value = { query, hits: outcome.ok ? outcome.value : [], why: outcome.ok ? "" : "The texts could not be searched." };
+      if (asked) {
+        found.value = { query, hits: outcome.ok ? outcome.value : [], why: outcome.ok ? "" : "The texts could not be searched." };
+      }
     }, 200);
-    return () => clearTimeout(timer);
+    return () => {
+      asked = false;
+      clearTimeout(timer);
+    };
   }, [query]);
   const now = found.value?.query === query ? found.value : null;
   if (now && now.why !== "") {

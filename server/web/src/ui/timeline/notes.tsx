@@ -2,6 +2,7 @@
 
 import { useContext, useRef, useState } from "preact/hooks";
 import { Code } from "../../protocol.gen.ts";
+import { activePath } from "../../state/path.ts";
 import type { RunFoot as Foot, TimelineItem } from "../../state/types.ts";
 import { Reading, useFold } from "../fold.ts";
 import { cost, count, duration, plural, position, tokens } from "../format.ts";
@@ -60,6 +61,32 @@ function Again({ session, words }: { session: string; words: string }) {
 export function Paused({ session }: { session: string }) {
   return (
     <div class="note"><Status is="open" /><span>Paused in the middle of a run.</span><Again session={session} words="Go on" /></div>
+  );
+}
+
+/** The address names an entry that is not on the active path. */
+export function Astray({ session, entry, locked }: { session: string; entry: string } & TreeProps) {
+  const { act, app } = usePage();
+  const [why, setWhy] = useState("");
+  const { open } = app.value;
+  if (!open?.entries.has(entry)) {
+    return open?.earlier === "start" ? <div class="note" role="status">This session holds no such entry.</div> : null;
+  }
+  if (activePath(open).some((e) => e.id === entry)) {
+    return null; // it draws nothing
+  }
+  const show = async (): Promise<void> => {
+    if (locked === "") {
+      const outcome = await act.showAttempt(session, entry);
+      setWhy(outcome.ok ? "" : refusal(outcome));
+    }
+  };
+  return (
+    <div class="note" role="status">
+      <span>The entry you look for belongs to another attempt.</span>
+      <button type="button" class="btn small" aria-disabled={locked !== ""} title={locked || undefined} onClick={() => void show()}>Show that attempt</button>
+      <span class="bad" role="alert" hidden={why === ""}>{why}</span>
+    </div>
   );
 }
 

@@ -10,7 +10,7 @@ import { Icon } from "../icons.tsx";
 import { type Page, usePage } from "../page.ts";
 import { connected } from "../words.ts";
 import { TimelineEntry } from "./entry.tsx";
-import { Paused } from "./notes.tsx";
+import { Astray, Paused } from "./notes.tsx";
 import { holds, isNews, runsOf } from "./runs.ts";
 import { near, Scroller } from "./scroll.ts";
 import { around, earlier, kept, later, newest, type Window } from "./window.ts";
@@ -83,7 +83,7 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
     scroller.current?.holdsEnd(window.to >= all.length);
     scroller.current?.follow();
   });
-  useOpening(session, all, found, scroller, box, setWindow);
+  const astray = useOpening(session, all, found, scroller, box, setWindow);
   useAway(box, all, window, onAway);
   useReadMark(session, pinned.value && window.to >= all.length);
 
@@ -115,6 +115,7 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
             return run === "" ? entries : <div key={`run ${run} ${own[0]?.key ?? ""}`} class={`turn${parked ? " parked" : live ? " live" : ""}`}>{entries}</div>;
           })}
           {paused && <Paused session={session} />}
+          {astray && <Astray session={session} entry={found} locked={locked} />}
           {row?.compacting && <div class="mark">Summarising…</div>}
         </div>
       </div>
@@ -219,26 +220,34 @@ function entryOf(box: HTMLElement | null, key: string): HTMLElement | null {
   return box?.querySelector<HTMLElement>(`.e[data-key="${CSS.escape(key)}"]`) ?? null;
 }
 
-/** Opening a session: the entry of the address, else the first unread one, else the end. */
+/**
+ * Opening a session: the entry of the address, else the first unread one, else the end.
+ * True when that entry was looked for, and is not among the items.
+ */
 function useOpening(
   session: string, all: readonly TimelineItem[], found: string,
   scroller: { current: Scroller | null }, box: { current: HTMLElement | null }, setWindow: (w: Window) => void,
-): void {
+): boolean {
   const page = usePage();
   const done = useRef("");
+  const asked = useRef("");
+  const [sought, setSought] = useState("");
+  const wanted = `${session} ${found}`;
+  const missing = found !== "" && !all.some((item) => holds(item, found));
   useEffect(() => {
-    const wanted = `${session} ${found}`;
     if (all.length === 0 || done.current === wanted) {
       return;
+    }
+    if (missing) {
+      if (asked.current !== wanted) {
+        asked.current = wanted;
+        void page.act.find(found).then(() => setSought(wanted));
+      }
+      return; // it is gone to as soon as it is there
     }
     const first = !done.current.startsWith(`${session} `);
     const mark = page.local.readMark(session);
     const index = found !== "" ? all.findIndex((item) => holds(item, found)) : first && mark >= 0 ? all.findIndex((item) => item.seq > mark && isNews(item)) : -1;
-    if (found !== "" && index < 0) {
-      done.current = wanted;
-      void page.act.find(found).then((is) => is && (done.current = ""));
-      return;
-    }
     done.current = wanted;
     const key = all[index]?.key;
     if (key !== undefined) {
@@ -254,6 +263,7 @@ function useOpening(
       scroller.current?.pin();
     }
   }, [session, found, all]);
+  return missing && sought === wanted;
 }
 
 /** What fits on the screen is at the end, too. */
