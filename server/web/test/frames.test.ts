@@ -88,6 +88,23 @@ test("an auth.ok of another log forgets what was read of the one before, one of 
   assert.ok(other.wants.some((w) => w.want === "reopen" && w.session === "s1"));
 });
 
+test("a page that lacks what was here before the connection opens the session anew: its log was replaced", () => {
+  const one = (id: string, seq: number) => ({
+    id, seq, kind: "item", parent_id: "", source: { type: "user" }, display: { kind: "message" }, usage: null, run_id: "r0", on_path: true, compacted: false,
+    payload: { type: "message", role: "user", content: [{ type: "input_text", text: id }] }, created_at: "2026-08-18T04:10:01.000000Z",
+  });
+  const page = (state: AppState, logSeq: number, first: boolean, ...entries: unknown[]): AppState =>
+    reduce(state, { is: "page", page: { session: "s1", startedAt: state.tick, logSeq, entries, before: "", first } });
+  const reopens = (state: AppState): boolean => state.wants.some((w) => w.want === "reopen");
+  let state = page(reduce(opened(), { is: "connected" }), 9, true, one("a", 3), one("b", 9));
+  assert.equal(reopens(state), false, "nothing was here before");
+  state = reduce(state, { is: "connected" });
+  assert.equal(reopens(page(state, 9, true, one("a", 3), one("b", 9))), false);
+  assert.equal(reopens(page(state, 200, false, one("c", 150))), false, "it does not go back that far");
+  assert.equal(reopens(page(state, 5, true, one("a", 3))), true, "shorter");
+  assert.equal(reopens(page(state, 20, true, one("a", 3), one("x", 7), one("y", 20))), true, "other entries");
+});
+
 test("a refusal that is no end of a run ends no run", () => {
   const state = reduce(opened(), frame("run.error", { run_id: "r", code: "run_not_found", message: "" }));
   assert.equal(state.runs.get("r")?.phase, "running");

@@ -42,6 +42,7 @@ export function initialSession(id: string): SessionState {
     earlier: "more",
     branchedAt: 0,
     pageReadAt: 0,
+    newestThen: "",
     inbox: [],
     inboxLoad: "none",
     inboxAt: 0,

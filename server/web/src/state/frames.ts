@@ -329,6 +329,10 @@ function refused(d: Draft, id: string, code: string): void {
   } else if (code === Code.StreamError) {
     d.want({ want: "subscribe", run: id, from: run.cursor, late: true });
   } else {
+    const row = d.s.rows.get(run.session);
+    if (code === Code.RunNotFound && row && row.live_run_id !== id) {
+      d.runs.delete(id); // of another log, too
+    }
     d.want({ want: "page", session: run.session });
   }
 }

@@ -93,6 +93,8 @@ function connected(d: Draft): void {
     }
   }
   if (d.s.open) {
+    const { s } = d.session(d.s.open.id) as OpenSession;
+    s.newestThen = [...s.entries.values()].reduce((newest, e) => (e.seq > newest.seq ? e : newest), { id: "", seq: -1 }).id;
     d.want({ want: "page", session: d.s.open.id });
     d.want({ want: "inbox", session: d.s.open.id });
   }
@@ -176,6 +178,10 @@ function page(d: Draft, read: PageRead): void {
   if (read.before === "" && read.startedAt < open.s.pageReadAt) {
     return; // one that was started later has said more
   }
+  if (read.before === "" && read.startedAt >= d.s.connectedAt && isOfAnotherLog(open, read)) {
+    d.want({ want: "reopen", session: read.session });
+    return;
+  }
   for (const raw of read.entries) {
     putEntry(d, open, raw);
   }
@@ -184,6 +190,17 @@ function page(d: Draft, read: PageRead): void {
   }
   cover(open, read);
   pageLeaf(d, open, read);
+}
+
+/**
+ * A log only grows. Where a newest page goes back far enough and does not have what was here
+ * before the connection, a backup took the place of its log.
+ */
+function isOfAnotherLog({ s }: OpenSession, read: PageRead): boolean {
+  const then = s.entries.get(s.newestThen);
+  const page = read.entries as readonly Entry[];
+  const lowest = read.first ? 0 : (page[0]?.seq ?? 0);
+  return then !== undefined && then.seq >= lowest && !page.some((e) => e.id === then.id);
 }
 
 /**

@@ -148,6 +148,8 @@ export interface SessionState {
   branchedAt: number;
   /** tick when the reading of the newest page began; 0 = none was read */
   pageReadAt: number;
+  /** the newest entry that was here at the last connecting: "" = none was */
+  newestThen: string;
   inbox: readonly InboxItem[];
   inboxLoad: PageLoad;
   /** tick of the newest inbox */
