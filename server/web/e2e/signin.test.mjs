@@ -37,6 +37,21 @@ test("a token that is pasted signs in, and a deep link is followed then", async 
   await tab.page.getByText("Nothing in this session yet.").waitFor();
 });
 
+test("signing out closes the other tabs too, and none of them hands the token on", async (t) => {
+  const world = await World.of(t);
+  const tab = await world.session();
+  const other = await world.open(new URL(tab.page.url()).pathname, { context: tab.context, token: "" });
+  await other.live();
+  await other.page.fill("#message", "half a thought");
+  await tab.button("Account and theme").click();
+  await tab.page.getByRole("menuitem", { name: /^Sign out/ }).click();
+  await tab.page.getByLabel("Token").waitFor();
+  await other.page.getByLabel("Token").waitFor();
+  await tab.page.reload();
+  await tab.page.getByLabel("Token").waitFor();
+  assert.deepEqual(await tab.page.evaluate(() => [Object.keys(sessionStorage), Object.keys(localStorage)]), [[], []]);
+});
+
 test("a wrong token is told so below its field, which keeps it", async (t) => {
   const world = await World.of(t);
   const tab = await world.open("/", { token: "" });

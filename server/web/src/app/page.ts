@@ -67,7 +67,7 @@ class Client {
   #trying = "";
 
   constructor(window: Window & typeof globalThis) {
-    this.#keeper = new TokenKeeper(window);
+    this.#keeper = new TokenKeeper(window, () => this.connection.on({ on: "sign_out" }));
     this.#keeper.takeLink(window);
     this.local = new Local(storageOf(window));
     this.rest = new Rest({
@@ -115,6 +115,7 @@ class Client {
   }
 
   signOut(): void {
+    this.#keeper.forgetEverywhere();
     this.local.clear();
     this.connection.on({ on: "sign_out" });
   }

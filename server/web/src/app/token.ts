@@ -6,20 +6,23 @@ const channelName = "hitchpost:token";
 /** ms that siblings have to answer */
 const patience = 200;
 
-type Message = { ask: true } | { token: string };
+type Message = { ask: true } | { token: string } | { forget: string };
 
 export class TokenKeeper {
   #token: string;
   readonly #storage: Storage | null;
   readonly #channel: BroadcastChannel | null;
 
-  constructor(window: Window & typeof globalThis) {
+  /** forgotten is called when another tab has signed out with the token of this one. */
+  constructor(window: Window & typeof globalThis, forgotten: () => void) {
     this.#storage = storageOf(window);
     this.#token = this.#read();
     this.#channel = typeof window.BroadcastChannel === "function" ? new window.BroadcastChannel(channelName) : null;
     this.#channel?.addEventListener("message", (e: MessageEvent<Message>) => {
       if ("ask" in e.data && this.#token !== "") {
         this.#channel?.postMessage({ token: this.#token } satisfies Message);
+      } else if ("forget" in e.data && this.#token !== "" && e.data.forget === this.#token) {
+        forgotten();
       }
     });
   }
@@ -39,6 +42,11 @@ export class TokenKeeper {
     } catch {
       // the tab keeps it for as long as it lives
     }
+  }
+
+  /** Signs the other tabs out, too: one that is left would hand the token on to whoever opens the next. */
+  forgetEverywhere(): void {
+    this.#channel?.postMessage({ forget: this.#token } satisfies Message);
   }
 
   /**

@@ -85,11 +85,15 @@ function Home() {
 /** "/" is the newest session that needs a person, else the one opened last, else the newest. */
 function useHome(): void {
   const { app, route, go, local } = usePage();
-  const { rows, list } = app.value;
+  const { rows, list, me } = app.value;
   const at = route.value;
   useEffect(() => {
+    if (at.at === "session" && me) {
+      local.setLastOpened(at.session); // kept for its owner, who is known by now
+    }
+  }, [at, me?.owner]);
+  useEffect(() => {
     if (at.at === "session") {
-      local.setLastOpened(at.session);
       phoneScreen.value = at.panel ? "panel" : "main";
     }
   }, [at]);
