@@ -251,6 +251,19 @@ test("a menu is used by keys alone, and hands the focus back", async (t) => {
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Stop options");
 });
 
+test("of the themes one is chosen, and the single-letter keys are switched", async (t) => {
+  const { page } = await open(t, "ended");
+  const menu = page.getByRole("button", { name: "Account and theme" });
+  await menu.click();
+  const keys = page.getByRole("menuitemcheckbox");
+  assert.deepEqual(await keys.allInnerTexts(), ["Single-letter keys"]);
+  assert.equal(await page.getByRole("menuitemradio").count(), 3);
+  assert.equal(await keys.getAttribute("aria-checked"), "true");
+  await keys.click();
+  await menu.click();
+  assert.equal(await keys.getAttribute("aria-checked"), "false");
+});
+
 test("deleting asks first, by name", async (t) => {
   const { page, done } = await open(t, "ended");
   await page.click('.head [aria-label="More"]');

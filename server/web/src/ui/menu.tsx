@@ -14,6 +14,8 @@ export interface MenuEntry {
   off?: string;
   /** one of a choice: whether it is the chosen one */
   checked?: boolean;
+  /** a choice of its own: whether it is on */
+  on?: boolean;
   /** a line above it */
   apart?: boolean;
 }
@@ -57,8 +59,8 @@ export function Menu({ label, entries, class: look = "icon", icon = "more", chil
             {entry.apart && <hr role="separator" />}
             <button
               type="button" tabIndex={-1} class={entry.bad ? "bad" : undefined}
-              role={entry.checked === undefined ? "menuitem" : "menuitemradio"}
-              aria-checked={entry.checked} aria-disabled={entry.off ? true : undefined}
+              role={entry.on !== undefined ? "menuitemcheckbox" : entry.checked !== undefined ? "menuitemradio" : "menuitem"}
+              aria-checked={entry.on ?? entry.checked} aria-disabled={entry.off ? true : undefined}
               onClick={() => {
                 if (!entry.off) {
                   list.current?.hidePopover();
@@ -71,7 +73,7 @@ export function Menu({ label, entries, class: look = "icon", icon = "more", chil
                 {entry.label}
                 {(entry.off || entry.hint) && <small>{entry.off || entry.hint}</small>}
               </span>
-              {entry.checked && <span class="st ok" aria-hidden="true" />}
+              {(entry.on ?? entry.checked) && <span class="st ok" aria-hidden="true" />}
             </button>
           </>
         ))}

@@ -18,7 +18,7 @@ export function AccountMenu() {
       class="icon small"
       entries={[
         ...themes.map(({ theme, label }) => ({ label, checked: local.theme() === theme, act: () => local.setTheme(theme) })),
-        { label: "Single-letter keys", checked: local.singleKeys(), act: () => local.setSingleKeys(!local.singleKeys()), apart: true },
+        { label: "Single-letter keys", on: local.singleKeys(), act: () => local.setSingleKeys(!local.singleKeys()), apart: true },
         { label: "All keys", act: () => tell("Keys", <KeyList />) },
         { label: "Sign out", hint: "In all tabs. Drafts in this browser are forgotten", act: () => act.signOut(), apart: true },
       ]}
