@@ -264,6 +264,16 @@ test("of the themes one is chosen, and the single-letter keys are switched", asy
   assert.equal(await keys.getAttribute("aria-checked"), "false");
 });
 
+test("a text that a run read on its way has its time below it, and no word of ours", async (t) => {
+  const { page } = await open(t, "ended");
+  await page.evaluate(() => {
+    const { timeline } = globalThis.stage;
+    timeline.value = { ...timeline.value, items: timeline.value.items.map((item) => (item.is === "user" ? { ...item, injected: true, attempt: null } : item)) };
+  });
+  await page.getByRole("button", { name: "Edit and branch" }).waitFor({ state: "detached" }); // it is none of its own
+  assert.match(await page.locator(".e .acts").first().innerText(), /^\s*\d\d:\d\d\s*$/);
+});
+
 test("deleting asks first, by name", async (t) => {
   const { page, done } = await open(t, "ended");
   await page.click('.head [aria-label="More"]');

@@ -48,7 +48,6 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
         <IconButton icon="copy" label="Copy" onClick={() => void copy(item.text)} />
         {item.entry && <time class="num" dateTime={item.entry.created_at} title={instant(item.entry.created_at)}>{clock(item.entry.created_at)}</time>}
         {item.entry && item.entry.source.type !== Source.User && <span class="faint mono foreign">{item.entry.source.type}</span>}
-        {item.injected && <span class="faint">while it ran</span>}
       </div>
       <p class="field-error" role="alert" hidden={why === ""}>{why}</p>
     </>
