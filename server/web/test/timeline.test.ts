@@ -6,6 +6,7 @@ import type { Entry, Session } from "../src/protocol.gen.ts";
 import { initialState, reduce } from "../src/state/reduce.ts";
 import { timelineSelector } from "../src/state/timeline.ts";
 import type { AppState, TimelineItem } from "../src/state/types.ts";
+import { drawnFor } from "../src/ui/timeline/runs.ts";
 
 type Part = Partial<Entry> & { on_path?: boolean };
 
@@ -140,6 +141,21 @@ test("what this version does not know is shown as that", () => {
   fresh();
   const state = idle(entry("r", "weather", { sky: "clear" }, { kind: "forecast" }), entry("r", "model", { type: "hologram" }));
   assert.deepEqual(kinds(state), ["unknown", "unknown", "foot"]);
+});
+
+test("an address of an answer that only calls leads to the first of its calls", () => {
+  fresh();
+  const asks = user("r", "go");
+  const silent = answer("r", "");
+  const first = call("r", "a");
+  const state = idle(asks, silent, first, call("r", "b"), output("r", "a", "1"), output("r", "b", "2"), answer("r", "done"));
+  const { items } = timelineSelector()(state);
+  assert.equal(drawnFor(state.open, items, silent.id), first.id);
+  assert.equal(drawnFor(state.open, items, first.id), first.id, "what is drawn is marked itself");
+  assert.equal(drawnFor(state.open, items, "e99"), "e99", "what is not here is read, and then looked for again");
+  fresh();
+  const cut = idle(user("r", "go"), answer("r", ""), user("q", "on"));
+  assert.equal(drawnFor(cut.open, timelineSelector()(cut).items, "e2"), "e2", "another run is no part of it");
 });
 
 test("items that did not change are the objects that they were", () => {

@@ -1,6 +1,7 @@
 // The items of a timeline, by run: each hangs on one rail.
 
-import type { Call, TimelineItem } from "../../state/types.ts";
+import { activePath } from "../../state/path.ts";
+import type { Call, SessionState, TimelineItem } from "../../state/types.ts";
 
 export interface RunItems {
   /** "" = outside a run */
@@ -52,4 +53,19 @@ export function holds(item: TimelineItem, entry: string): boolean {
     default:
       return item.key === entry;
   }
+}
+
+/**
+ * The entry that is marked where an address names this one: an answer that only calls is
+ * drawn by its calls, the first of them stands for it.
+ */
+export function drawnFor(open: Pick<SessionState, "entries" | "leaf"> | null, items: readonly TimelineItem[], entry: string): string {
+  const isDrawn = (id: string): boolean => items.some((item) => holds(item, id));
+  if (!open?.entries.has(entry) || isDrawn(entry)) {
+    return entry;
+  }
+  const path = activePath(open);
+  const at = path.findIndex((e) => e.id === entry);
+  const behind = at < 0 ? [] : path.slice(at + 1);
+  return behind.find((e) => e.run_id === path[at]?.run_id && isDrawn(e.id))?.id ?? entry;
 }

@@ -11,7 +11,7 @@ import { type Page, usePage } from "../page.ts";
 import { connected } from "../words.ts";
 import { TimelineEntry } from "./entry.tsx";
 import { Astray, Paused } from "./notes.tsx";
-import { holds, isNews, runsOf } from "./runs.ts";
+import { drawnFor, holds, isNews, runsOf } from "./runs.ts";
 import { near, Scroller } from "./scroll.ts";
 import { around, earlier, kept, later, newest, type Window } from "./window.ts";
 
@@ -41,7 +41,9 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
   const leftAt = useSignal(-1); // newest seq when the reader left the end
   const all = items.items;
   const { window, setWindow } = useWindow(all);
-  const found = page.route.value.at === "session" ? page.route.value.entry : "";
+  const asked = page.route.value.at === "session" ? page.route.value.entry : "";
+  const log = asked === "" ? null : page.app.value.open;
+  const found = useMemo(() => drawnFor(log, all, asked), [asked, log?.entries, log?.leaf, all]);
 
   const now = useRef({ all, window, earlierPages: items.earlier });
   now.current = { all, window, earlierPages: items.earlier };
