@@ -12,10 +12,11 @@ import { visible } from "../src/ui/escape.ts";
 import { age, cost, count, duration, position, size, tokens } from "../src/ui/format.ts";
 import { summed } from "../src/ui/header.tsx";
 import { commandOf } from "../src/ui/keyboard.ts";
+import { matches } from "../src/ui/sessions/order.ts";
 import { parseRoute, routePath, toSession } from "../src/ui/route.ts";
 import { footWords } from "../src/ui/timeline/notes.tsx";
 import { favicon, tabTitle } from "../src/ui/title.ts";
-import { cancelWords, isCancelReason, refusal, sessionLook } from "../src/ui/words.ts";
+import { cancelWords, isCancelReason, refusal, sessionLook, titleOf } from "../src/ui/words.ts";
 
 test("numbers have a thin space", () => {
   assert.equal(count(4117), "4\u202f117");
@@ -186,4 +187,17 @@ test("a session that is not heard of is not called running", () => {
   assert.equal(chip("idle"), "");
   assert.equal(sessionLook({ ...row, status: "dreaming" }, [], true, false).line, "dreaming");
   assert.equal(sessionLook({ ...row, status: "requires_action", pending_count: 2 }, [], true, false).line, "2 calls wait for approval");
+});
+
+test("a session without a title is named by its id only where somebody chose that", () => {
+  assert.equal(titleOf({ id: "5f2c9a01d4e7b300", title: "Fix the test" }), "Fix the test");
+  assert.equal(titleOf({ id: "main", title: " " }), "main");
+  assert.equal(titleOf({ id: "5f2c9a01d4e7b300", title: "" }), "New session");
+});
+
+test("what is looked for is found in the name that is shown, and in the id", () => {
+  const row = { id: "5f2c9a01d4e7b300", title: "" } as SessionRow;
+  assert.ok(matches(row, "new sess"));
+  assert.ok(matches(row, "5f2c"));
+  assert.ok(!matches({ ...row, title: "Fix the test" }, "new sess"));
 });

@@ -53,9 +53,11 @@ function waits(row: SessionRow, standing: readonly StandingCall[]): string {
   return n === 1 && first ? `${first.tool_name} waits for approval` : `${plural(n, "call")} wait${n === 1 ? "s" : ""} for approval`;
 }
 
-/** A session's name, also when it has none yet. */
+const minted = /^[0-9a-f]{16}$/; // an id that nobody chose, and nobody reads
+
+/** A session's name, also when it has none yet: it gets one at the end of its first run. */
 export function titleOf(row: { id: string; title: string }): string {
-  return row.title.trim() === "" ? row.id : row.title;
+  return row.title.trim() !== "" ? row.title : minted.test(row.id) ? "New session" : row.id;
 }
 
 /** The word at the foot of the list; now is local epoch ms. */

@@ -2,6 +2,7 @@
 
 import type { Groups } from "../../state/select.ts";
 import type { SessionRow } from "../../state/types.ts";
+import { titleOf } from "../words.ts";
 
 /** When a person last wrote to it. */
 export function asked(row: SessionRow): string {
@@ -29,7 +30,7 @@ export function held(before: Groups, now: Groups): Groups {
   return { ...kept, recent: [...kept.recent, ...rows.values()] };
 }
 
-/** Whether a title holds what is looked for, letter case aside. */
+/** Whether a name or an id holds what is looked for, letter case aside. */
 export function matches(row: SessionRow, query: string): boolean {
-  return (row.title + "\n" + row.id).toLocaleLowerCase().includes(query.trim().toLocaleLowerCase());
+  return (titleOf(row) + "\n" + row.id).toLocaleLowerCase().includes(query.trim().toLocaleLowerCase());
 }
