@@ -18,7 +18,8 @@ const (
 // none becomes U+FFFD), its content, or its error, cut to limit bytes between two
 // characters. What is cut gets a sentence behind it that gives both sizes, and comes
 // on top of the limit. Content that is no string is cut as its JSON text and is a
-// string from then on. A limit of 0 or less cuts nothing.
+// string from then on. A limit of 0 or less cuts nothing. The hint of an error says that
+// it is one.
 func Cap(r Result, limit int) Result {
 	if len(r.Display) > maxDisplay || !json.Valid(r.Display) || !utf8.Valid(r.Display) {
 		r.Display = nil
@@ -27,6 +28,7 @@ func Cap(r Result, limit int) Result {
 		r.Error = noJSON
 	}
 	if r.Error != "" {
+		r.Display = failed(r.Display)
 		r.Content, r.Error = nil, cut(strings.ToValidUTF8(r.Error, "\uFFFD"), limit)
 		return r
 	}
@@ -56,6 +58,20 @@ func cut(s string, limit int) string {
 		end--
 	}
 	return fmt.Sprintf("%s\n[cut: the first %d of %d bytes are shown]", s[:end], end, len(s))
+}
+
+// failed marks the hint of an error with is_error, unless its tool decided that itself. A
+// hint takes the place of what is derived from the error, so nothing else tells of it.
+func failed(hint json.RawMessage) json.RawMessage {
+	var members map[string]json.RawMessage
+	if json.Unmarshal(hint, &members) != nil || members == nil || members["is_error"] != nil {
+		return hint
+	}
+	open := bytes.TrimSuffix(bytes.TrimSpace(hint), []byte("}"))
+	if len(members) == 0 {
+		return json.RawMessage(`{"is_error":true}`)
+	}
+	return fmt.Appendf(nil, `%s,"is_error":true}`, bytes.TrimSpace(open))
 }
 
 func isNull(b []byte) bool { return string(bytes.TrimSpace(b)) == "null" }

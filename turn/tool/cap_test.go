@@ -96,6 +96,27 @@ func TestADisplayHintThatIsBrokenOrHugeIsDropped(t *testing.T) {
 	}
 }
 
+// Guarantee 8. A hint stands in the place of what clients would derive from the error, so
+// it is the only thing that tells them.
+func TestTheHintOfAFailureSaysThatItFailed(t *testing.T) {
+	for _, c := range []struct{ fault, hint, want string }{
+		{"gone", `{"kind":"tool","renderer":"terminal"}`, `{"kind":"tool","renderer":"terminal","is_error":true}`},
+		{"gone", ` { "kind" : "tool" } `, `{ "kind" : "tool","is_error":true}`},
+		{"gone", `{}`, `{"is_error":true}`},
+		{"gone", `{"is_error":false,"kind":"tool"}`, `{"is_error":false,"kind":"tool"}`}, // its tool decides
+		{"gone", `{"is_error":true}`, `{"is_error":true}`},
+		{"gone", `["no object"]`, `["no object"]`},
+		{"", `{"kind":"tool"}`, `{"kind":"tool"}`},
+	} {
+		if got := Cap(Result{Error: c.fault, Display: json.RawMessage(c.hint)}, 0).Display; string(got) != c.want {
+			t.Errorf("error %q with hint %s: %s, want %s", c.fault, c.hint, got, c.want)
+		}
+	}
+	if got := Cap(Fail("gone"), 0).Display; got != nil {
+		t.Errorf("no hint became %s", got)
+	}
+}
+
 func FuzzCap(f *testing.F) {
 	f.Add([]byte(`"ab😀"`), "", 3)
 	f.Add([]byte(`{"a":"\ud800"}`), "", 4)

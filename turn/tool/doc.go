@@ -20,4 +20,5 @@
 //     Runner.Wait waits for it.
 //  7. A result is valid JSON in valid UTF-8 and not above the limit; what is cut is
 //     cut between two characters and says so.
+//  8. The hint of a result that is an error says is_error, unless its tool set that.
 package tool
