@@ -209,6 +209,25 @@ test("what was not confirmed is sent again under the same key", async (t) => {
   assert.deepEqual(first, second);
 });
 
+test("Enter on what was not confirmed sends the same again, whatever runs by now", async (t) => {
+  const { page, done } = await open(t, "ended");
+  await page.evaluate(() => (globalThis.stage.answer.start = { ok: false, code: "unreachable", status: 0, message: "" }));
+  await page.fill("#message", "go on");
+  await page.press("#message", "Enter");
+  await page.getByText("Not confirmed. It may have arrived.").waitFor();
+  await page.evaluate(() => {
+    const { app } = globalThis.stage; // a run has begun: perhaps that of the text
+    const row = { ...app.value.rows.get("main"), status: "running", live_run_id: "r9" };
+    app.value = { ...app.value, rows: new Map(app.value.rows).set("main", row) };
+  });
+  await page.locator("#stop").waitFor();
+  await page.press("#message", "Enter");
+  await page.waitForFunction(() => globalThis.stage.done.filter(([n]) => n === "start").length === 2);
+  const [first, second] = await done("start");
+  assert.deepEqual(first, second);
+  assert.deepEqual(await done("queue"), []);
+});
+
 test("Enter of an input method, and Shift+Enter, send nothing", async (t) => {
   const { page, done } = await open(t, "running");
   await page.fill("#message", "かな");

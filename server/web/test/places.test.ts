@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { EventType, type LogEvent } from "../src/protocol.gen.ts";
 import type { SessionRow, TimelineItem } from "../src/state/types.ts";
 import { Guard, guardTime } from "../src/ui/calls/guard.ts";
+import { keepTry, keptTry, type Try } from "../src/ui/composer/try.ts";
 import { Local } from "../src/ui/local.ts";
 import { logRows, merged } from "../src/ui/panel/rows.ts";
 import { patternsOf, wrongPatterns } from "../src/ui/panel/patterns.ts";
@@ -76,6 +77,28 @@ test("local things are kept an owner and a session, and cleared by signing out",
   assert.equal(local.readMark("s"), 12);
   local.clear();
   assert.deepEqual([...memory.kept.keys()], ["elsewhere"]);
+});
+
+test("a text on its way is kept with its key as long as the draft holds it", () => {
+  const local = new Local(new Memory());
+  const t: Try = { text: "go", target: { to: "start" }, key: "k1", since: "", seq: 3, tried: true };
+  assert.equal(keptTry(local, "s"), null);
+  local.setDraft("s", "go");
+  keepTry(local, "s", t);
+  assert.deepEqual(keptTry(local, "s"), t);
+  assert.equal(keptTry(local, "other"), null);
+  local.setDraft("s", "go on");
+  assert.equal(keptTry(local, "s"), null, "a changed text is another one");
+  local.setDraft("s", "go");
+  keepTry(local, "s", null);
+  assert.equal(keptTry(local, "s"), null);
+  for (const broken of ["{", "7", '{"text":"go"}']) {
+    local.setOnItsWay("s", broken);
+    assert.equal(keptTry(local, "s"), null);
+  }
+  keepTry(local, "s", t);
+  local.forget("s");
+  assert.equal(local.onItsWay("s"), "");
 });
 
 test("a storage that refuses breaks nothing", () => {

@@ -31,6 +31,11 @@ export class Local {
     this.#storage = storage;
   }
 
+  /** Whose things they are; "" = not known yet. */
+  get owner(): string {
+    return this.#owner;
+  }
+
   /** Whose things they are from now on. */
   setOwner(owner: string): void {
     if (owner !== this.#owner) {
@@ -62,6 +67,15 @@ export class Local {
   handBack(session: string, text: string): void {
     const draft = this.#draft(session).peek();
     this.setDraft(session, draft === "" ? text : `${text}\n\n${draft}`);
+  }
+
+  /** The try to send the draft of which nobody knows whether it arrived; "" = none. */
+  onItsWay(session: string): string {
+    return this.#read(`${prefix}${this.#owner}:sending:${session}`) ?? "";
+  }
+
+  setOnItsWay(session: string, kept: string): void {
+    this.#write(`${prefix}${this.#owner}:sending:${session}`, kept === "" ? null : kept);
   }
 
   /** Highest seq seen; −1 = never opened here. */
@@ -127,6 +141,7 @@ export class Local {
   /** Forgets a session that is gone. */
   forget(session: string): void {
     this.setDraft(session, "");
+    this.setOnItsWay(session, "");
     for (const what of ["read", "folds", "queue"]) {
       this.#set(`${what}:${session}`, null);
     }

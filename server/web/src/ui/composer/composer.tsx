@@ -10,8 +10,9 @@ import { Menu } from "../menu.tsx";
 import { usePage } from "../page.ts";
 import { connected, queues, queueWords, refusal } from "../words.ts";
 import { stepping } from "../screen.ts";
-import { type Phase, type Target, useSending } from "./sending.ts";
+import { type Phase, useSending } from "./sending.ts";
 import { StopButton } from "./stop.tsx";
+import type { Target } from "./try.ts";
 
 interface ComposerProps {
   row: SessionRow;

@@ -2,12 +2,13 @@
 
 import { signal, type Signal } from "@preact/signals";
 import { useEffect, useLayoutEffect } from "preact/hooks";
-import { type Queue, Source } from "../../protocol.gen.ts";
+import { Source } from "../../protocol.gen.ts";
 import { textOf } from "../../state/item.ts";
 import { shownUpto } from "../../state/select.ts";
 import type { SessionState } from "../../state/types.ts";
 import { type Page, usePage } from "../page.ts";
 import { refusal } from "../words.ts";
+import { keepTry, keptTry, type Target, type Try } from "./try.ts";
 
 export type Phase =
   | { is: "idle" }
@@ -17,20 +18,6 @@ export type Phase =
   /** nobody knows whether it arrived */
   | { is: "unconfirmed" };
 
-/** Where a text goes. */
-export type Target = { to: "start" } | { to: "queue"; run: string; queue: Queue };
-
-interface Try {
-  text: string;
-  target: Target;
-  /** the same for a repeated try, so that it starts one run */
-  key: string;
-  /** server instant before it, and log position: what is newer may be this text */
-  since: string;
-  seq: number;
-  tried: boolean;
-}
-
 export interface Sending {
   phase: Phase;
   send(target: Target): void;
@@ -38,7 +25,7 @@ export interface Sending {
   again(): void;
 }
 
-/** The last try of a session. It outlives the box: a look at another session takes that away. */
+/** The last try of an owner in a session. It outlives the box: a look at another session takes that away. */
 interface Desk {
   phase: Signal<Phase>;
   last: Try | null;
@@ -50,13 +37,23 @@ const desks = new WeakMap<Page, Map<string, Desk>>();
 function deskOf(page: Page, session: string): Desk {
   const all = desks.get(page) ?? new Map<string, Desk>();
   desks.set(page, all);
-  const desk = all.get(session) ?? { phase: signal(idle), last: null };
-  all.set(session, desk);
+  const key = `${page.local.owner}:${session}`; // a box may be drawn before its owner is known
+  let desk = all.get(key);
+  if (!desk) {
+    const last = keptTry(page.local, session); // the page was loaded anew before its answer came
+    desk = { phase: signal(last ? { is: "unconfirmed" } : idle), last };
+    all.set(key, desk);
+  }
   return desk;
 }
 
-/** Sends a text, which is the draft of the session until the server has it. */
+/** Sends a text, which is the draft of the session until the server has it. What was not confirmed is tried again as it was. */
 export function send(page: Page, session: string, text: string, target: Target): void {
+  const { phase, last } = deskOf(page, session);
+  if (phase.peek().is === "unconfirmed" && last?.text === text) {
+    void attempt(page, session, last);
+    return;
+  }
   const since = new Date(page.now.value).toISOString();
   void attempt(page, session, { text, target, key: crypto.randomUUID(), since, seq: shownUpto(page.app.value), tried: false });
 }
@@ -64,6 +61,7 @@ export function send(page: Page, session: string, text: string, target: Target):
 async function attempt(page: Page, session: string, t: Try): Promise<void> {
   const desk = deskOf(page, session);
   desk.last = t;
+  keepTry(page.local, session, { ...t, tried: true });
   desk.phase.value = { is: "sending" };
   const outcome = await deliver(page, session, t);
   if (desk.last !== t) {
@@ -80,17 +78,23 @@ async function attempt(page: Page, session: string, t: Try): Promise<void> {
     const ended = t.target.to === "queue" && outcome.code === "not_found";
     const why = queue !== "" ? "A run has just started. Your text can be queued." : ended ? "That run has ended." : refusal(outcome);
     desk.phase.value = { is: "refused", why, queue };
+    keepTry(page.local, session, null); // it is known not to be there
   }
 }
 
 /** The server has it: the box is empty, unless another text stands in it by now. */
 function done(page: Page, session: string, t: Try): void {
-  const desk = deskOf(page, session);
-  desk.last = null;
-  desk.phase.value = idle;
+  drop(page, session);
   if (page.local.draft(session) === t.text) {
     page.local.setDraft(session, "");
   }
+}
+
+function drop(page: Page, session: string): void {
+  const desk = deskOf(page, session);
+  desk.last = null;
+  desk.phase.value = idle;
+  keepTry(page.local, session, null);
 }
 
 /** text is what stands in the box: a changed one is another one, and nothing is said of the last try. */
@@ -101,8 +105,7 @@ export function useSending(session: string, text: string): Sending {
   const open = page.app.value.open;
   useLayoutEffect(() => {
     if (phase.is !== "sending" && desk.last && desk.last.text !== text) {
-      desk.last = null;
-      desk.phase.value = idle;
+      drop(page, session);
     }
   }, [text, phase]);
   useEffect(() => {
