@@ -18,6 +18,8 @@ type Digest struct {
 	Pending []Pending    `json:"pending,omitempty"`  // the calls that stand, in call order
 	Error   *event.Error `json:"error,omitempty"`    // of the newest turn, when it failed or was rejected
 	InputAt *time.Time   `json:"input_at,omitempty"` // of the newest text by a person that a turn took
+
+	ForkedFrom string `json:"forked_from,omitempty"` // the session that it was copied from, which may be gone
 }
 
 // storedPending is a standing call in the stored digest.
@@ -65,7 +67,7 @@ func (d *Digest) UnmarshalJSON(text []byte) error {
 // digest is what the fold says of the session. Whether approvals are switched on is
 // not in the log, so a call that stands is there either way.
 func (s *state) digest() Digest {
-	d := Digest{Error: s.failed, InputAt: s.said}
+	d := Digest{Error: s.failed, InputAt: s.said, ForkedFrom: s.forked}
 	if s.turn == nil {
 		return d
 	}

@@ -150,6 +150,34 @@ func (w *world) checkDigest(id string) {
 	}
 }
 
+// TestAForkOfAForkTellsItsOwnSource: the mark of the first fork stands in the copied prefix.
+func TestAForkOfAForkTellsItsOwnSource(t *testing.T) {
+	w := newWorld(t)
+	w.play(`model "one" "two"
+		start hi
+		ended`)
+	a, _ := w.fork(ForkPoint{}, "first")
+	if _, err := w.host.Fork(context.Background(), "first", ForkPoint{}, "second"); err != nil {
+		t.Fatal(err)
+	}
+	w.says(a, "and on")
+	for id, from := range map[string]string{"s1": "", "first": "s1", "second": "first"} {
+		x, err := w.store.Session(context.Background(), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, stored := range []bool{true, false} {
+			if !stored {
+				x.Digest = nil
+			}
+			d, err := ReadDigest(context.Background(), w.store, x)
+			if err != nil || d.ForkedFrom != from {
+				t.Errorf("%s (stored: %v) was forked from %q, want %q, %v", id, stored, d.ForkedFrom, from, err)
+			}
+		}
+	}
+}
+
 // says wakes an agent and waits for the end of its turn.
 func (w *world) says(a *Agent, text string) {
 	w.t.Helper()

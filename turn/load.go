@@ -23,7 +23,7 @@ func load(ctx context.Context, log *store.Log) (*state, error) {
 func loadUpto(ctx context.Context, log *store.Log, upto int64) (*state, error) {
 	s := &state{}
 	events := []store.Event{}
-	for _, kind := range []event.Type{event.PolicyUpdatedType, event.SessionTitledType} {
+	for _, kind := range []event.Type{event.PolicyUpdatedType, event.SessionTitledType, event.SessionForkedType} {
 		newest, found, err := log.Newest(ctx, upto+1, string(kind))
 		if err != nil {
 			return nil, err

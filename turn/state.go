@@ -17,6 +17,7 @@ type state struct {
 	policy []string          // the last policy/updated; nil when there is none
 	models map[string]string // role → provider/model, by model/updated
 	titled bool              // it has a session/titled
+	forked string            // the session that it was copied from; "" = none
 	seen   int64             // seq of the newest event that changed what the model sees, of those applied since the state was read
 	prompt int64             // prompt tokens of the newest reply of the newest turn; 0 when nobody told
 	turn   *openTurn         // nil between turns
@@ -100,6 +101,8 @@ func (s *state) apply(seq int64, id string, at time.Time, p event.Payload) {
 		s.models[p.Role] = p.Model
 	case event.SessionTitled:
 		s.titled = true
+	case event.SessionForked:
+		s.forked = p.From
 	case event.TurnStart:
 		s.prompt = 0
 		s.failed = nil
@@ -231,6 +234,8 @@ func decode(ev store.Event) (event.Payload, error) {
 		return as[event.ModelUpdated](ev)
 	case event.SessionTitledType:
 		return as[event.SessionTitled](ev)
+	case event.SessionForkedType:
+		return as[event.SessionForked](ev)
 	}
 	return nil, nil
 }

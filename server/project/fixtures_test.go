@@ -156,7 +156,7 @@ func played() *script {
 // fromMoments are the frames that no event makes.
 func fromMoments(put func(string, []byte)) {
 	s := protocol.Session{
-		ID: session, Title: "Paris", Agent: "default", Pinned: true, ParentID: ptr("s0"),
+		ID: session, Title: "Paris", Agent: "default", Pinned: true, ParentID: ptr("s0"), ForkedFrom: "s3",
 		CreatedAt: "2026-08-18T04:10:00.123456Z", UpdatedAt: "2026-08-18T04:10:21.000000Z", LastSeq: 21,
 		LastInputAt: "2026-08-18T04:10:03.123456Z", Bytes: 4096, Status: protocol.StatusRequiresAction,
 		LiveRunID: "0000000000000001", PendingCount: 1,

@@ -18,8 +18,9 @@ type Session struct {
 	Title        string           `json:"title"`
 	Agent        string           `json:"agent"` // name of its definition
 	Pinned       bool             `json:"pinned"`
-	ParentID     *string          `json:"parent_id"`  // the calling session of a subagent
-	CreatedAt    string           `json:"created_at"` // UTC, six decimals, Z
+	ParentID     *string          `json:"parent_id"`             // the calling session of a subagent
+	ForkedFrom   string           `json:"forked_from,omitempty"` // the session that it was copied from, which may be gone
+	CreatedAt    string           `json:"created_at"`            // UTC, six decimals, Z
 	UpdatedAt    string           `json:"updated_at"`
 	LastSeq      int64            `json:"last_seq"`
 	LastInputAt  string           `json:"last_input_at,omitempty"` // the last text by a person

@@ -128,6 +128,9 @@ func TestForkingCopiesUpToAnEntry(t *testing.T) {
 		if len(ids) < c.n || !slices.Equal(ids[:c.n], want) || made.header.Get("Location") != "/api/v1/sessions/"+fork.ID {
 			t.Errorf("%s: the copy has %v, want %v", c.body, ids, want)
 		}
+		if again := parse[protocol.Session](t, w.ask(http.StatusOK, "GET", "/sessions/"+fork.ID, "")); fork.ForkedFrom != "s" || again.ForkedFrom != "s" {
+			t.Errorf("%s: it says that it was forked from %q, then %q", c.body, fork.ForkedFrom, again.ForkedFrom)
+		}
 	}
 }
 

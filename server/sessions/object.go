@@ -84,7 +84,7 @@ func (b *Book) Object(ctx context.Context, x store.Session) (protocol.Session, e
 		ID: x.ID, Title: x.Title, Agent: x.Agent, Pinned: x.Pinned,
 		CreatedAt: protocol.Time(x.CreatedAt), UpdatedAt: protocol.Time(x.UpdatedAt),
 		LastSeq: x.LastSeq, Bytes: x.Bytes,
-		Status: s.status(), LiveRunID: s.digest.RunID,
+		Status: s.status(), LiveRunID: s.digest.RunID, ForkedFrom: s.digest.ForkedFrom,
 		PendingCount: len(s.digest.Pending), Pending: make([]protocol.SessionPending, len(s.digest.Pending)),
 	}
 	if x.ParentID != "" {

@@ -1012,6 +1012,8 @@ export interface Session {
   pinned: boolean;
   /** the calling session of a subagent */
   parent_id: string | null;
+  /** the session that it was copied from, which may be gone */
+  forked_from?: string;
   /** UTC, six decimals, Z */
   created_at: string;
   updated_at: string;
