@@ -98,7 +98,9 @@ test("a fork is a session of its own that holds what came before", async (t) => 
   await tab.run("think 5");
   await tab.sameAfterReload();
   await tab.picture("fork");
-  await tab.page.goto(was);
+  assert.match(await tab.text(), /^Forked from think 2 Start of the session/);
+  await tab.page.locator("[role=log]").getByRole("link", { name: "think 2" }).click();
+  await tab.page.waitForURL(was);
   await tab.until("the first session as it was", async () => /Thought 4 of 4/.test(await tab.text()) && !/of 5/.test(await tab.text()));
 });
 

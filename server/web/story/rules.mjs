@@ -293,6 +293,18 @@ test("a text that a run read on its way has its time below it, and no word of ou
   assert.match(await page.locator(".e .acts").first().innerText(), /^\s*\d\d:\d\d\s*$/);
 });
 
+test("a fork says at its top what it was forked from, and leads there while that is there", async (t) => {
+  const { page } = await open(t, "forked");
+  const mark = page.locator("[role=log] .mark").first();
+  assert.match(await mark.innerText(), /^Forked from Explain the WAL checkpoint stalls$/);
+  await mark.getByRole("link").click();
+  await page.locator(".head h1", { hasText: "Explain the WAL checkpoint stalls" }).waitFor();
+  const { page: other } = await open(t, "orphan");
+  const gone = other.locator("[role=log] .mark").first();
+  assert.match(await gone.innerText(), /^Forked from 5f2c9a01d4e7b3ff$/);
+  assert.equal(await gone.getByRole("link").count(), 0);
+});
+
 test("deleting asks first, by name", async (t) => {
   const { page, done } = await open(t, "ended");
   await page.click('.head [aria-label="More"]');

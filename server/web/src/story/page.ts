@@ -21,6 +21,8 @@ export interface Scene {
   rows?: readonly SessionRow[];
   allow?: readonly string[];
   load?: SessionState["load"];
+  /** the session that it was copied from */
+  forked?: string;
 }
 
 const ok = <T,>(value: T): Promise<Outcome<T>> => Promise.resolve({ ok: true, value });
@@ -57,6 +59,7 @@ export function storyPage(scene: Scene, prose: ProseEngine): { page: Page; stage
     pending: (scene.standing ?? []).map((call) => ({ tool_call_id: call.tool_call_id, tool_name: call.tool_name, run_id: call.run_id })),
     last_input_at: new Date(now - 20_000).toISOString(),
     ...(scene.live ? { live_run_id: run } : {}),
+    ...(scene.forked ? { forked_from: scene.forked } : {}),
   });
   const rows = scene.rows ?? [own, ...others];
   rows.forEach((r) => local.setReadMark(r.id, r.id === session ? 9_999 : 15));

@@ -80,6 +80,8 @@ export const scenes: Readonly<Record<string, Scene>> = {
   earlier: { items: ended, earlier: "more" },
   long: { items: long },
   found: { items: long, route: { at: "session", session, entry: long[301]?.key ?? "", panel: null } },
+  forked: { items: ended, forked: "wal" },
+  orphan: { items: ended, forked: "5f2c9a01d4e7b3ff" },
   nothing: { items: [] },
   loading: { load: "loading" },
   absent: { load: "absent" },

@@ -7,8 +7,10 @@ import type { Timeline as Items, TimelineItem } from "../../state/types.ts";
 import { Reading } from "../fold.ts";
 import { count, date, instant } from "../format.ts";
 import { Icon } from "../icons.tsx";
+import { Link } from "../link.tsx";
 import { type Page, usePage } from "../page.ts";
-import { connected } from "../words.ts";
+import { toSession } from "../route.ts";
+import { connected, titleOf } from "../words.ts";
 import { TimelineEntry } from "./entry.tsx";
 import { Astray, Paused } from "./notes.tsx";
 import { drawnFor, holds, isNews, runsOf } from "./runs.ts";
@@ -169,10 +171,25 @@ function Start({ items }: { items: Items }) {
         </div>
       );
     default: {
-      const created = app.value.rows.get(app.value.open?.id ?? "")?.created_at;
-      return items.items.length > 0 && created ? <div class="mark"><span title={instant(created)}>Start of the session, {date(created, now.value)}</span></div> : null;
+      const row = app.value.rows.get(app.value.open?.id ?? "");
+      return row ? (
+        <>
+          {row.forked_from !== undefined && <ForkedFrom source={row.forked_from} />}
+          {items.items.length > 0 && <div class="mark"><span title={instant(row.created_at)}>Start of the session, {date(row.created_at, now.value)}</span></div>}
+        </>
+      ) : null;
     }
   }
+}
+
+/** What a fork was copied from; of a session that is gone only the id is known. */
+function ForkedFrom({ source }: { source: string }) {
+  const row = usePage().app.value.rows.get(source);
+  return (
+    <div class="mark">
+      <span class="clip">Forked from {row ? <Link class="act foreign" to={toSession(source)}>{titleOf(row)}</Link> : <span class="mono foreign">{source}</span>}</span>
+    </div>
+  );
 }
 
 /** The window over the items, kept in place while they change. */
