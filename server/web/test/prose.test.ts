@@ -181,6 +181,7 @@ test("a block that would take a parser long is shown as it is", () => {
   for (const text of ["_a_".repeat(5_000), "x".repeat(60_000), "*a ".repeat(20_000)]) {
     const el = host();
     engine.attach(el).update(text, false);
+    el.querySelector<HTMLButtonElement>("button.more")?.click(); // a word without end
     assert.equal(el.textContent, text.trim());
   }
 });
@@ -199,4 +200,49 @@ test("code is coloured when its block has ended, and only then", () => {
   const coloured = el.querySelector("code")?.innerHTML;
   view.update("```go\nfunc x() {}\n```\n\nend", false);
   assert.equal(el.querySelector("code")?.innerHTML, coloured);
+});
+
+const long = "x".repeat(3_000);
+
+test("of a line of code, and of a word, that is over 2 000 characters the beginning is drawn until all is asked for", () => {
+  for (const [text, whole] of [["```\na\n" + "y ".repeat(3_000) + "\nb\n```\n", "a\n" + "y ".repeat(3_000) + "\nb"], [`see ${long} and *on*`, `see ${long} and on`]] as const) {
+    const el = host();
+    engine.attach(el).update(text, false);
+    const shown = (el.querySelector("code") ?? el.querySelector("p")) as HTMLElement;
+    const more = shown.querySelector<HTMLButtonElement>("button.more");
+    assert.match(more?.textContent ?? "", /^… Show all [36]\u202fkB$/);
+    assert.ok((shown.textContent ?? "").length < 2_100);
+    more?.click();
+    assert.equal(shown.textContent, whole);
+  }
+});
+
+test("a text that wraps between its words is drawn whole, however long its lines are", () => {
+  const text = "Thought. ".repeat(400).trim();
+  const el = host();
+  engine.attach(el).update(text, false);
+  assert.equal(el.textContent, text);
+});
+
+test("a copy of code that is cut on the screen is whole, also of what came while it was there", () => {
+  const copied: string[] = [];
+  const el = host();
+  const view = new ProseEngine({ window, idle: () => undefined, copy: (text) => copied.push(text) }).attach(el);
+  for (const n of [1_000, 3_000, 4_000]) {
+    view.update("```\n" + "z".repeat(n), true);
+  }
+  el.querySelector("button")?.click();
+  view.update("```\n" + "z".repeat(5_000) + "\n```\n", false);
+  el.querySelector("button")?.click();
+  assert.deepEqual(copied.map((text) => text.length), [4_000, 5_000]);
+  el.querySelector<HTMLButtonElement>("button.more")?.click();
+  assert.equal(el.querySelector("code")?.textContent?.length, 5_000);
+});
+
+test("a long link leads to where it leads, and no character is cut in two", () => {
+  const el = host();
+  engine.attach(el).update(`https://example.org/${long}\n\n${"x".repeat(1_999)}${"🙂".repeat(20)}`, false);
+  assert.equal(el.querySelector("a")?.href, `https://example.org/${long}`);
+  assert.ok((el.querySelector("a")?.textContent ?? "").length < 2_100);
+  assert.equal(el.querySelectorAll("p")[1]?.firstChild?.textContent, "x".repeat(1_999));
 });

@@ -1,5 +1,7 @@
 // A code block: its language, a button that copies all of it, the code.
 
+import { cutText, longLine } from "./long.ts";
+
 export function codeBlock(document: Document, lang: string, text: string, copy: (text: string) => void): HTMLElement {
   const block = document.createElement("div");
   block.className = "src";
@@ -13,8 +15,9 @@ export function codeBlock(document: Document, lang: string, text: string, copy: 
   const pre = block.appendChild(document.createElement("pre"));
   pre.tabIndex = 0; // it scrolls sideways: the keyboard must reach it
   const code = pre.appendChild(document.createElement("code"));
-  code.textContent = text.replace(/\n$/, "");
-  button.onclick = () => copy(code.textContent ?? "");
+  const whole = text.replace(/\n$/, "");
+  code.append(...cutText(document, whole, longLine));
+  button.onclick = () => copy(whole);
   return block;
 }
 

@@ -24,6 +24,7 @@ function morphNode(parent: Node, live: Node, next: Node): Node {
     return next;
   }
   attributes(live as Element, next as Element);
+  (live as HTMLElement).onclick = (next as HTMLElement).onclick; // it knows what came since
   morph(live, [...live.childNodes], [...next.childNodes], null);
   return live;
 }

@@ -5,6 +5,7 @@ import { Marked, type Tokens } from "marked";
 import { blocksOf, endedLength, isHeavy, markdownOptions, noHTML, normalise, shown, type Block } from "./blocks.ts";
 import { codeBlock, codesIn } from "./code.ts";
 import { highlight } from "./highlight.ts";
+import { cutText, cutTexts, longWord } from "./long.ts";
 import { morph, onlyGrows } from "./morph.ts";
 import { createSanitiser, type Sanitiser } from "./sanitise.ts";
 
@@ -53,13 +54,14 @@ export class ProseEngine {
       const lang = /\blanguage-(\S+)/.exec(code.className)?.[1] ?? "";
       pre.replaceWith(codeBlock(document, lang, code.textContent ?? "", this.#o.copy));
     }
+    cutTexts(document, nodes);
     // Line ends between blocks are nobody's text.
     return [...nodes.childNodes].filter((n) => n.nodeType !== 3 || n.textContent?.trim() !== "");
   }
 
   #colour(nodes: readonly Node[]): void {
     for (const { lang, code } of codesIn(nodes)) {
-      const markup = code.isConnected && !isSelected([code]) ? highlight(code.textContent ?? "", lang) : null;
+      const markup = code.isConnected && !code.firstElementChild && !isSelected([code]) ? highlight(code.textContent ?? "", lang) : null;
       if (markup !== null) {
         code.replaceChildren(this.#clean.code(markup));
       }
@@ -76,7 +78,7 @@ function rawLink({ href, raw }: Tokens.Link): string | false {
 function plain(document: Document, text: string): HTMLElement {
   const p = document.createElement("p");
   for (const [i, line] of text.trim().split("\n").entries()) {
-    p.append(...(i > 0 ? [document.createElement("br")] : []), line);
+    p.append(...(i > 0 ? [document.createElement("br")] : []), ...cutText(document, line, longWord));
   }
   return p;
 }
