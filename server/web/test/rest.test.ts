@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { AddressInfo } from "node:net";
 import { test } from "node:test";
 import { Queue } from "../src/protocol.gen.ts";
+import { usageLines } from "../src/app/actions.ts";
 import { Rest } from "../src/wire/rest.ts";
 
 async function serve(answer: (q: IncomingMessage, r: ServerResponse) => void, use: (rest: Rest, heard: number[]) => Promise<void>): Promise<void> {
@@ -102,4 +103,9 @@ test("a stream that ends before the hole does fills nothing", async () => {
     const got = await rest.frames("r", 4, 9, new AbortController().signal);
     assert.equal(got.ok, false);
   });
+});
+
+test("what no provider told is no usage of nothing", () => {
+  assert.deepEqual(usageLines({ answers: 2, input_tokens: 0, output_tokens: 0, cost: 0, complete: false }), []);
+  assert.deepEqual(usageLines({ answers: 2, input_tokens: 9, output_tokens: 1, cost: 0, complete: true }), [{ model: "", input_tokens: 9, output_tokens: 1, cost: null }]);
 });

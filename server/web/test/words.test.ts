@@ -29,7 +29,7 @@ test("numbers have a thin space", () => {
 });
 
 test("durations read like a person says them", () => {
-  const said = { 200: "0.2 s", 41_000: "41 s", 232_000: "3 min 52 s", 600_000: "10 min", 7_500_000: "2 h 5 min", 59_600: "1 min" };
+  const said = { 0: "1 ms", 12: "12 ms", 99.6: "0.1 s", 200: "0.2 s", 41_000: "41 s", 232_000: "3 min 52 s", 600_000: "10 min", 7_500_000: "2 h 5 min", 59_600: "1 min" };
   for (const [ms, words] of Object.entries(said)) {
     assert.equal(duration(Number(ms)), words);
   }

@@ -5,8 +5,8 @@ import { type Entry, Mode, Source } from "../protocol.gen.ts";
 import { newestBelow } from "../state/path.ts";
 import type { Outcome } from "../state/types.ts";
 import { textOf } from "../state/item.ts";
-import { pageSize, type Rest } from "../wire/rest.ts";
-import type { Actions, Hit } from "../ui/page.ts";
+import { pageSize, type Rest, type Usage } from "../wire/rest.ts";
+import type { Actions, Hit, UsageLine } from "../ui/page.ts";
 import { downloads } from "./download.ts";
 import type { Reader } from "./reader.ts";
 import type { Store } from "./store.ts";
@@ -78,11 +78,15 @@ export function actions({ store, rest, reader, window, signIn, signOut, retry }:
     setPolicy: (session, patterns) => rest.savePolicy(session, patterns),
     models: (session) => rest.models(session),
     setModels: (session, models) => rest.saveModels(session, models),
-    usage: async (session) => map(await rest.usage(session), (u) => [{
-      model: "", input_tokens: u.input_tokens, output_tokens: u.output_tokens, cost: u.cost > 0 ? u.cost : null,
-    }]),
+    usage: async (session) => map(await rest.usage(session), usageLines),
     download: (session, what) => downloads(rest, window)(session, title(session), what),
   };
+}
+
+/** One line of sums; none where no provider told any: zeros would say that nothing was used. */
+export function usageLines(u: Usage): UsageLine[] {
+  const told = u.input_tokens > 0 || u.output_tokens > 0;
+  return told ? [{ model: "", input_tokens: u.input_tokens, output_tokens: u.output_tokens, cost: u.cost > 0 ? u.cost : null }] : [];
 }
 
 function map<T, U>(outcome: Outcome<T>, change: (value: T) => U): Outcome<U> {

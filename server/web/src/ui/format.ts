@@ -49,9 +49,12 @@ export function size(bytes: number): string {
   return (u === 0 ? String(n) : trimmed(n)) + thin + units[u];
 }
 
-/** Milliseconds → "0.2 s", "41 s", "3 min 52 s", "2 h 5 min". */
+/** Milliseconds → "12 ms", "0.2 s", "41 s", "3 min 52 s", "2 h 5 min". */
 export function duration(ms: number): string {
-  const x = Math.max(0, ms);
+  const x = Math.max(1, ms); // the log has whole ones: nothing took no time
+  if (Math.round(x) < 100) {
+    return `${Math.round(x)} ms`;
+  }
   if (x < 10 * second) {
     return trimmed(x / second) + " s";
   }
