@@ -305,6 +305,32 @@ test("a fork says at its top what it was forked from, and leads there while that
   assert.equal(await gone.getByRole("link").count(), 0);
 });
 
+test("the title of a hit ends where the list does", async (t) => {
+  const { page } = await open(t, "ended");
+  await page.evaluate(() => {
+    const { app } = globalThis.stage;
+    const row = { ...app.value.rows.get("wal"), title: "Explain the stalls of the checkpoint ".repeat(4) };
+    app.value = { ...app.value, rows: new Map(app.value.rows).set("wal", row) };
+  });
+  await page.fill("#search", "checkpoint of a page");
+  await page.locator(".hit b").waitFor();
+  const [title, hit] = await page.evaluate(() => [".hit b", ".hit"].map((s) => document.querySelector(s).getBoundingClientRect().right));
+  assert.ok(title <= hit, `${title} is beyond ${hit}`);
+});
+
+test("what a failed call says is read without scrolling sideways", async (t) => {
+  const { page } = await open(t, "ended");
+  await page.evaluate(() => {
+    const { timeline } = globalThis.stage;
+    const group = timeline.value.items.find((item) => item.is === "group");
+    const call = { ...group.calls[0], key: "f", state: "failed", output: "the file is as it was: the text stands in it several times, add what is around it. ".repeat(4), display: { kind: "tool", is_error: true } };
+    timeline.value = { ...timeline.value, items: [call] };
+  });
+  const pane = page.locator(".tool .pane[aria-label=Output]");
+  await pane.waitFor();
+  assert.ok(await pane.evaluate((e) => e.scrollWidth <= e.clientWidth));
+});
+
 test("deleting asks first, by name", async (t) => {
   const { page, done } = await open(t, "ended");
   await page.click('.head [aria-label="More"]');

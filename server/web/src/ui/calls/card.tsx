@@ -123,7 +123,7 @@ function Body({ call, todo }: { call: Call; todo: boolean }) {
   return (
     <>
       {args.more && !todo && <pre class="pane args foreign" tabIndex={0} role="region" aria-label="Arguments">{indented(call.arguments)}</pre>}
-      {output !== "" && <Plain text={readable(output)} name="output" />}
+      {output !== "" && <Plain text={readable(output)} name="output" wrap={wentWrong(call)} />}
       {output === "" && !args.more && !todo && <p class="words">{state === "running" || state === "standing" ? "Nothing yet." : "No output."}</p>}
     </>
   );

@@ -28,13 +28,13 @@ export function Terminal({ command, output, streaming }: { command: string; outp
   );
 }
 
-/** Plain text, or indented JSON. */
-export function Plain({ text, name }: { text: string; name: string }) {
+/** Plain text, or indented JSON. wrap: it is prose. */
+export function Plain({ text, name, wrap }: { text: string; name: string; wrap: boolean }) {
   const [all, setAll] = useState(false);
   const cut = cutLines(text, all ? 0 : paneLines, false);
   return (
     <>
-      <pre class={`pane foreign${all ? " all" : ""}`} tabIndex={0} role="region" aria-label={name === "output" ? "Output" : name}>{cut.text}</pre>
+      <pre class={`pane foreign${wrap ? " wrap" : ""}${all ? " all" : ""}`} tabIndex={0} role="region" aria-label={name === "output" ? "Output" : name}>{cut.text}</pre>
       <Foot name={name} text={text} lines={cut.lines} more={all || cut.cut} all={all} setAll={setAll} />
     </>
   );
