@@ -61,7 +61,11 @@ func describe(question string, r result) string {
 		return describeFile(question, arg(r.call, "file_path"), r.text)
 	case "Glob":
 		files := entries(r.text)
-		return fmt.Sprintf("%s match %s.%s", plural(len(files), "file"), arg(r.call, "pattern"), shown(files))
+		verb := "match"
+		if len(files) == 1 {
+			verb = "matches"
+		}
+		return fmt.Sprintf("%s %s %s.%s", plural(len(files), "file"), verb, arg(r.call, "pattern"), shown(files))
 	case "Grep":
 		found := entries(r.text)
 		return fmt.Sprintf("The search for %s found %s.%s", arg(r.call, "pattern"), plural(len(found), "line"), shown(found))

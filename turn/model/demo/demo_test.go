@@ -132,6 +132,7 @@ func TestEachSentenceOfTheGrammarIsCalledAndAnsweredFromTheResult(t *testing.T) 
 		{"READ `has space.md` and tell me the heading", `Read{"file_path":"has space.md"}`, "The first heading of has space.md is: Spaced"},
 		{"read empty.md", `Read{"file_path":"empty.md"}`, "empty.md came back with 0 lines.\n\nThe tool adds: (the file is empty)"},
 		{"list src/**/*.go", `Glob{"pattern":"src/**/*.go"}`, "3 files match src/**/*.go."},
+		{"list setext.*", `Glob{"pattern":"setext.*"}`, "1 file matches setext.*."},
 		{"list files matching *.rb", `Glob{"pattern":"*.rb"}`, "0 files match *.rb."},
 		{"list", `Glob{"pattern":"**/*"}`, "8 files match **/*."},
 		{"search needle in src", `Grep{"output_mode":"content","path":"src","pattern":"needle"}`, "The search for needle found 2 lines."},
