@@ -2,11 +2,12 @@
 
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Entry, SessionRow } from "../src/state/types.ts";
+import type { Call, Entry, SessionRow } from "../src/state/types.ts";
 import { spans, stripped } from "../src/ui/ansi.ts";
 import { indented, readArguments, subject } from "../src/ui/calls/arguments.ts";
 import { cutLines } from "../src/ui/calls/cut.ts";
 import { readTable } from "../src/ui/calls/table.ts";
+import { callOutcome } from "../src/ui/calls/outcome.ts";
 import { parseDiff } from "../src/ui/diff.ts";
 import { visible } from "../src/ui/escape.ts";
 import { age, cost, count, duration, position, size, tokens } from "../src/ui/format.ts";
@@ -200,4 +201,13 @@ test("what is looked for is found in the name that is shown, and in the id", () 
   assert.ok(matches(row, "new sess"));
   assert.ok(matches(row, "5f2c"));
   assert.ok(!matches({ ...row, title: "Fix the test" }, "new sess"));
+});
+
+test("a call that took too long says its limit", () => {
+  const late = (limit: string) => callOutcome({ state: "failed", output: `Bash timed out after ${limit}: the tool's time is up\nhalf a line`, display: { kind: "tool", summary: "the tool's time is up" } } as unknown as Call);
+  assert.deepEqual(late("10m0s"), { glyph: "fail", words: "tool_timeout, 10 min", tone: "bad" });
+  assert.equal(late("1h30m0s").words, "tool_timeout, 1 h 30 min");
+  assert.equal(late("2.5s").words, "tool_timeout, 2.5 s");
+  assert.equal(late("500ms").words, "tool_timeout, 0.5 s");
+  assert.equal(late("a while").words, "the tool's time is up");
 });

@@ -1,9 +1,11 @@
 // What became of a call, in a few words for the head of its card.
 
+import { Code } from "../../protocol.gen.ts";
 import type { Call } from "../../state/types.ts";
 import type { Glyph } from "../icons.tsx";
 import { stripped } from "../ansi.ts";
 import { parseDiff } from "../diff.ts";
+import { duration } from "../format.ts";
 
 export interface CallOutcome {
   glyph: Glyph | "";
@@ -53,7 +55,19 @@ function failed(call: Call): CallOutcome {
       return { glyph: "", words: words(found), tone, refused: true };
     }
   }
+  const limit = limitOf(text);
+  if (limit !== null) {
+    return { glyph: "fail", words: `${Code.ToolTimeout}, ${duration(limit)}`, tone: "bad" };
+  }
   return { glyph: "fail", words: call.display.summary || firstLine(text) || "Failed", tone: "bad" };
+}
+
+/** The limit that a call ran into, in ms; null = it says of none. The server writes it as Go does: "1h30m0s". */
+function limitOf(text: string): number | null {
+  const limit = /^\S+ timed out after ((?:[\d.]+(?:h|ms|m|s))+): /.exec(text)?.[1] ?? "";
+  const units: Record<string, number> = { h: 3_600_000, m: 60_000, s: 1_000, ms: 1 };
+  const parts = [...limit.matchAll(/([\d.]+)(h|ms|m|s)/g)];
+  return parts.length === 0 ? null : parts.reduce((ms, [, n, unit]) => ms + Number(n) * (units[unit ?? ""] ?? 0), 0);
 }
 
 function done(call: Call): CallOutcome {
