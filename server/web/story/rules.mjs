@@ -18,13 +18,13 @@ after(async () => {
   server.close();
 });
 
-/** A page that shows a state; done() is what was done so far. */
-async function open(t, state) {
+/** A page that shows a state; done() is what was done so far. there: what shows that it is drawn. */
+async function open(t, state, there = "#message") {
   const page = await browser.newPage({ viewport: { width: 1280, height: 700 }, reducedMotion: "reduce" });
   t.after(() => page.close());
   page.on("pageerror", (e) => assert.fail(e));
   await page.goto(`${server.address}#${state}`);
-  await page.waitForSelector("#message");
+  await page.waitForSelector(there);
   const done = (name) => page.evaluate((n) => globalThis.stage.done.filter(([x]) => x === n), name);
   return { page, done };
 }
@@ -329,6 +329,18 @@ test("what a failed call says is read without scrolling sideways", async (t) => 
   const pane = page.locator(".tool .pane[aria-label=Output]");
   await pane.waitFor();
   assert.ok(await pane.evaluate((e) => e.scrollWidth <= e.clientWidth));
+});
+
+test("from a session that is gone a phone goes to the list, a wide page to another session", async (t) => {
+  const { page } = await open(t, "absent", ".center");
+  await page.waitForTimeout(200);
+  await page.setViewportSize({ width: 390, height: 800 });
+  await page.locator(".center").getByText("All sessions").click();
+  await page.locator(".side .row").first().waitFor();
+  assert.equal(await page.locator(".center").isVisible(), false);
+  const { page: wide } = await open(t, "absent", ".center");
+  await wide.locator(".center").getByText("All sessions").click();
+  await wide.getByText("This session does not exist (any more).").waitFor({ state: "detached" });
 });
 
 test("deleting asks first, by name", async (t) => {

@@ -8,8 +8,8 @@ import { Composer } from "./composer/composer.tsx";
 import { Strip } from "./composer/strip.tsx";
 import { useTakeBack, Waiting } from "./composer/waiting.tsx";
 import { SessionHeader } from "./header.tsx";
-import { Link } from "./link.tsx";
 import { usePage } from "./page.ts";
+import { phoneScreen } from "./screen.ts";
 import { type TimelineHandle, TimelineView } from "./timeline/timeline.tsx";
 
 interface SessionProps {
@@ -34,10 +34,18 @@ export function SessionView({ id, handle }: SessionProps) {
 
 /** A session of somebody else answers the same. */
 export function Absent() {
+  const { go } = usePage();
+  const leave = (): void => {
+    if (matchMedia("(max-width: 760px)").matches) {
+      phoneScreen.value = "list"; // beside it stands nothing
+    } else {
+      go({ at: "home" });
+    }
+  };
   return (
     <div class="center">
       <h2>This session does not exist (any more).</h2>
-      <p><Link class="btn" to={{ at: "home" }}>All sessions</Link></p>
+      <p><button type="button" class="btn" onClick={leave}>All sessions</button></p>
     </div>
   );
 }
