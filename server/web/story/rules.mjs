@@ -4,30 +4,8 @@
 //   npm run rules
 
 import assert from "node:assert/strict";
-import { after, before, test } from "node:test";
-import { chromium } from "playwright-core";
-import { serve } from "./serve.mjs";
-
-let browser, server;
-before(async () => {
-  server = await serve();
-  browser = await chromium.launch({ executablePath: process.env.CHROMIUM ?? "/usr/bin/chromium", args: ["--no-sandbox"] });
-});
-after(async () => {
-  await browser.close();
-  server.close();
-});
-
-/** A page that shows a state; done() is what was done so far. there: what shows that it is drawn. */
-async function open(t, state, there = "#message") {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 700 }, reducedMotion: "reduce" });
-  t.after(() => page.close());
-  page.on("pageerror", (e) => assert.fail(e));
-  await page.goto(`${server.address}#${state}`);
-  await page.waitForSelector(there);
-  const done = (name) => page.evaluate((n) => globalThis.stage.done.filter(([x]) => x === n), name);
-  return { page, done };
-}
+import { test } from "node:test";
+import { open } from "./stage.mjs";
 
 const guard = 600; // ms: the guard of an approval, and a little
 
@@ -268,79 +246,6 @@ test("a menu is used by keys alone, and hands the focus back", async (t) => {
   assert.match(await page.evaluate(() => document.activeElement.textContent), /Finish this step/);
   await page.keyboard.press("Escape");
   assert.equal(await page.evaluate(() => document.activeElement.getAttribute("aria-label")), "Stop options");
-});
-
-test("of the themes one is chosen, and the single-letter keys are switched", async (t) => {
-  const { page } = await open(t, "ended");
-  const menu = page.getByRole("button", { name: "Account and theme" });
-  await menu.click();
-  const keys = page.getByRole("menuitemcheckbox");
-  assert.deepEqual(await keys.allInnerTexts(), ["Single-letter keys"]);
-  assert.equal(await page.getByRole("menuitemradio").count(), 3);
-  assert.equal(await keys.getAttribute("aria-checked"), "true");
-  await keys.click();
-  await menu.click();
-  assert.equal(await keys.getAttribute("aria-checked"), "false");
-});
-
-test("a text that a run read on its way has its time below it, and no word of ours", async (t) => {
-  const { page } = await open(t, "ended");
-  await page.evaluate(() => {
-    const { timeline } = globalThis.stage;
-    timeline.value = { ...timeline.value, items: timeline.value.items.map((item) => (item.is === "user" ? { ...item, injected: true, attempt: null } : item)) };
-  });
-  await page.getByRole("button", { name: "Edit and branch" }).waitFor({ state: "detached" }); // it is none of its own
-  assert.match(await page.locator(".e .acts").first().innerText(), /^\s*\d\d:\d\d\s*$/);
-});
-
-test("a fork says at its top what it was forked from, and leads there while that is there", async (t) => {
-  const { page } = await open(t, "forked");
-  const mark = page.locator("[role=log] .mark").first();
-  assert.match(await mark.innerText(), /^Forked from Explain the WAL checkpoint stalls$/);
-  await mark.getByRole("link").click();
-  await page.locator(".head h1", { hasText: "Explain the WAL checkpoint stalls" }).waitFor();
-  const { page: other } = await open(t, "orphan");
-  const gone = other.locator("[role=log] .mark").first();
-  assert.match(await gone.innerText(), /^Forked from 5f2c9a01d4e7b3ff$/);
-  assert.equal(await gone.getByRole("link").count(), 0);
-});
-
-test("the title of a hit ends where the list does", async (t) => {
-  const { page } = await open(t, "ended");
-  await page.evaluate(() => {
-    const { app } = globalThis.stage;
-    const row = { ...app.value.rows.get("wal"), title: "Explain the stalls of the checkpoint ".repeat(4) };
-    app.value = { ...app.value, rows: new Map(app.value.rows).set("wal", row) };
-  });
-  await page.fill("#search", "checkpoint of a page");
-  await page.locator(".hit b").waitFor();
-  const [title, hit] = await page.evaluate(() => [".hit b", ".hit"].map((s) => document.querySelector(s).getBoundingClientRect().right));
-  assert.ok(title <= hit, `${title} is beyond ${hit}`);
-});
-
-test("what a failed call says is read without scrolling sideways", async (t) => {
-  const { page } = await open(t, "ended");
-  await page.evaluate(() => {
-    const { timeline } = globalThis.stage;
-    const group = timeline.value.items.find((item) => item.is === "group");
-    const call = { ...group.calls[0], key: "f", state: "failed", output: "the file is as it was: the text stands in it several times, add what is around it. ".repeat(4), display: { kind: "tool", is_error: true } };
-    timeline.value = { ...timeline.value, items: [call] };
-  });
-  const pane = page.locator(".tool .pane[aria-label=Output]");
-  await pane.waitFor();
-  assert.ok(await pane.evaluate((e) => e.scrollWidth <= e.clientWidth));
-});
-
-test("from a session that is gone a phone goes to the list, a wide page to another session", async (t) => {
-  const { page } = await open(t, "absent", ".center");
-  await page.waitForTimeout(200);
-  await page.setViewportSize({ width: 390, height: 800 });
-  await page.locator(".center").getByText("All sessions").click();
-  await page.locator(".side .row").first().waitFor();
-  assert.equal(await page.locator(".center").isVisible(), false);
-  const { page: wide } = await open(t, "absent", ".center");
-  await wide.locator(".center").getByText("All sessions").click();
-  await wide.getByText("This session does not exist (any more).").waitFor({ state: "detached" });
 });
 
 test("deleting asks first, by name", async (t) => {
