@@ -24,6 +24,15 @@ test("a text that is sent streams in, and a call has its card", async (t) => {
   await tab.picture("tool card");
 });
 
+test("whoever sends the first text of a session stays at its end, also when it is longer than the screen", async (t) => {
+  const world = await World.of(t);
+  const tab = await world.session();
+  await tab.run("one line of many\n\n".repeat(80));
+  const below = () => tab.page.getByRole("log").evaluate((log) => log.scrollHeight - log.scrollTop - log.clientHeight);
+  await tab.until("the end in view", async () => (await below()) < 48);
+  assert.equal(await tab.page.locator(".jump").count(), 0);
+});
+
 test("a run is the same after a reload at any of ten points of it", async (t) => {
   const world = await World.of(t);
   const tab = await world.session();

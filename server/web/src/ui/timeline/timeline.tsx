@@ -254,8 +254,8 @@ function useOpening(
   const wanted = `${session} ${found}`;
   const missing = found !== "" && !all.some((item) => holds(item, found));
   useEffect(() => {
-    if (all.length === 0 || done.current === wanted) {
-      return;
+    if (page.app.value.open?.leaf === null || done.current === wanted) {
+      return; // which entries are shown is not known yet, or they have been opened
     }
     if (missing) {
       if (asked.current !== wanted) {
