@@ -84,6 +84,18 @@ test("no attempt is switched while a run goes on", async (t) => {
   await tab.page.getByText("Stopped.").waitFor();
   await tab.page.locator(".runfoot").first().hover();
   await tab.until("a button that does something", async () => (await regenerate.first().getAttribute("aria-disabled")) !== "true");
+  tab.expected = /409/; // a run that somebody else starts between the branch and the new answer
+  await tab.page.route("**/branch", async (route) => {
+    const response = await route.fetch();
+    const body = JSON.stringify({ input: "think 4000" });
+    await world.rest(`sessions/${new URL(tab.page.url()).pathname.slice(3)}/runs`, { method: "POST", body, headers: { "content-type": "application/json" } });
+    await route.fulfill({ response });
+  });
+  await regenerate.first().click();
+  await tab.page.getByRole("dialog").getByText("Another run has just started.").waitFor();
+  await tab.page.keyboard.press("Escape");
+  await tab.page.locator("#stop").click();
+  await tab.page.locator("#stop").waitFor({ state: "detached" });
 });
 
 test("a fork is a session of its own that holds what came before", async (t) => {

@@ -1,9 +1,10 @@
 // Notes and marks between the entries: ends, holes, summaries, what is unknown.
 
 import { useContext, useRef, useState } from "preact/hooks";
-import { Code } from "../../protocol.gen.ts";
+import { Code, RESTCode } from "../../protocol.gen.ts";
 import { activePath } from "../../state/path.ts";
 import type { RunFoot as Foot, TimelineItem } from "../../state/types.ts";
+import { tell } from "../dialog.tsx";
 import { Reading, useFold } from "../fold.ts";
 import { cost, count, duration, plural, position, tokens } from "../format.ts";
 import { Icon, IconButton, Status } from "../icons.tsx";
@@ -181,10 +182,13 @@ export function RunFoot({ foot, session, locked }: { foot: Foot } & TreeProps) {
     const branched = await page.act.branch(session, foot.userEntry, false);
     const outcome = branched.ok ? await page.act.start(session, "", key.current) : branched;
     key.current = crypto.randomUUID();
-    setWhy(outcome.ok ? "" : refusal(outcome));
+    const refused = outcome.ok ? "" : outcome.code === Code.SessionBusy || outcome.code === RESTCode.Conflict ? "Another run has just started." : refusal(outcome);
     if (outcome.ok) {
       toEnd();
+    } else if (branched.ok) {
+      tell(refused, null); // the branch may have taken this line away
     }
+    setWhy(branched.ok ? "" : refused);
   };
   const fork = async (): Promise<void> => {
     const outcome = await page.act.fork(session, foot.lastEntry);
