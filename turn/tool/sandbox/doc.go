@@ -33,6 +33,7 @@
 //  7. In every mode, on Linux: when the command ends, when Kill is called, and when the
 //     server dies, however it dies, every process that the command started is killed,
 //     also those that daemonised or made a session of their own; Done comes after that.
+//     With the server goes the folder of TMPDIR.
 //     At most Processes run at once; more end the command. They leave no core dumps and
 //     are the first to go when memory runs out.
 //

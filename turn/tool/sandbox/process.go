@@ -10,7 +10,7 @@ type Command struct {
 	Stdin  *os.File
 	Output *os.File // its standard output and its standard error
 	Status *os.File // is its descriptor 3
-	Temp   string   // folder for temporary files, for the caller to remove; "" = one that goes with the command
+	Temp   string   // folder for temporary files, for the caller to remove while it lives; "" = one that goes with the command
 }
 
 // Process is a command that was started.

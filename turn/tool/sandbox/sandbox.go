@@ -48,6 +48,7 @@ type spec struct {
 	Temp string
 
 	RemoveTemp bool // when nothing of the command is left
+	Server     int  // its process id: when it is gone, Temp is removed in any case
 }
 
 // New checks the configuration. The error names everything that is wrong with it.

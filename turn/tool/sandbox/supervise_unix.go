@@ -51,7 +51,7 @@ func supervise(told spec) int {
 	}()
 	code, reason := watch(told, exited, killed)
 	kill(child.Pid, gone)
-	if told.RemoveTemp {
+	if told.RemoveTemp || os.Getppid() != told.Server {
 		os.RemoveAll(told.Temp)
 	}
 	if reason != "" {

@@ -21,8 +21,8 @@
 //  6. The end of a command and its exit code come over a descriptor of their own, with
 //     a random mark for each call: nothing that a command prints is taken for them.
 //  7. The environment is what Options.Env names, PWD and what package sandbox adds. The
-//     folder of TMPDIR is the session's and goes at Close; a server that is killed
-//     leaves it.
+//     folder of TMPDIR is the session's and goes at Close, or with a server that is
+//     killed.
 //  8. A call asks by policy where the sandbox holds, and always where it does not.
 //  9. A shell that nobody has used for Options.Idle is ended.
 //  10. Where the sandbox grants a folder entry by entry, a shell is replaced before a

@@ -138,10 +138,11 @@ func serve(ws string) {
 }
 
 // Guarantee 2, and 7 of package sandbox.
-func TestAServerThatIsKilledLeavesNoProcess(t *testing.T) {
+func TestAServerThatIsKilledLeavesNoProcessAndNoFile(t *testing.T) {
 	ws := t.TempDir()
 	server := exec.Command(os.Args[0])
-	server.Env = append(os.Environ(), serveEnv+"="+ws, "TMPDIR="+t.TempDir()) // whose temporary files nobody removes
+	temp := t.TempDir()
+	server.Env = append(os.Environ(), serveEnv+"="+ws, "TMPDIR="+temp)
 	must(t, server.Start())
 	until(t, "the command", func() bool {
 		_, err := os.Stat(filepath.Join(ws, "up"))
@@ -150,4 +151,5 @@ func TestAServerThatIsKilledLeavesNoProcess(t *testing.T) {
 	must(t, server.Process.Kill())
 	server.Wait()
 	until(t, "the end of its processes", func() bool { return len(processes(t, "1009.5")) == 0 })
+	until(t, "the end of its temporary files", func() bool { left, err := os.ReadDir(temp); return err == nil && len(left) == 0 })
 }
