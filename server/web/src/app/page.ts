@@ -6,7 +6,7 @@ import type { AppState, ConnectionState, Outcome } from "../state/types.ts";
 import { ProseEngine } from "../text/prose.ts";
 import { copy } from "../ui/live.ts";
 import { Local } from "../ui/local.ts";
-import type { Page } from "../ui/page.ts";
+import { partsOf, type Page } from "../ui/page.ts";
 import { Rest } from "../wire/rest.ts";
 import { Connection, type Listener } from "../wire/socket.ts";
 import { actions } from "./actions.ts";
@@ -42,7 +42,7 @@ export function createPage(window: Window & typeof globalThis): Page {
   });
   void client.begin();
   return {
-    app: store.state, connection: client.shown, timeline, now, route: router.route, go: router.go, local,
+    app: store.state, ...partsOf(store.state), connection: client.shown, timeline, now, route: router.route, go: router.go, local,
     prose: new ProseEngine({ window, idle: idle(window), copy: (text) => void copy(text) }),
     act: actions({
       store, rest, reader: client.reader, window,

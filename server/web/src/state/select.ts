@@ -9,11 +9,16 @@ export interface Groups {
   recent: readonly SessionRow[];
 }
 
+/** What the list shows. */
+type Listed = Pick<AppState, "rows" | "standing">;
+
+const none: readonly StandingCall[] = []; // always the same, so that nothing looks new
+
 /**
  * The list in its groups; a session is in one only. Sorted by the last text of a person, else
  * by creation: what agents write never moves a row.
  */
-export function groupsOf(state: AppState): Groups {
+export function groupsOf(state: Listed): Groups {
   const needs: SessionRow[] = [];
   const pinned: SessionRow[] = [];
   const recent: SessionRow[] = [];
@@ -34,20 +39,20 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function needsPerson(state: AppState, row: SessionRow): boolean {
-  return row.status === SessionStatus.RequiresAction || callsOf(state, row.id).length > 0;
+function needsPerson(state: Listed, row: SessionRow): boolean {
+  return row.status === SessionStatus.RequiresAction || callsOf(state.standing, row.id).length > 0;
 }
 
 /** The calls that wait for a person in a session, in order of asking. */
-export function callsOf(state: AppState, session: string): readonly StandingCall[] {
-  return state.standing.get(session)?.calls ?? [];
+export function callsOf(standing: AppState["standing"], session: string): readonly StandingCall[] {
+  return standing.get(session)?.calls ?? none;
 }
 
 /** The calls that wait in all sessions; the tab's title counts them. */
-export function waitingCalls(state: AppState): number {
+export function waitingCalls(standing: AppState["standing"]): number {
   let n = 0;
-  for (const standing of state.standing.values()) {
-    n += standing.calls.length;
+  for (const { calls } of standing.values()) {
+    n += calls.length;
   }
   return n;
 }
@@ -58,7 +63,7 @@ export function isUnread(row: SessionRow, readMark: number): boolean {
 }
 
 /** The session that "/" leads to; "" = there is none. */
-export function landing(state: AppState, lastOpened: string): string {
+export function landing(state: Listed, lastOpened: string): string {
   const { needs, pinned, recent } = groupsOf(state);
   return (needs[0] ?? state.rows.get(lastOpened) ?? [...pinned, ...recent].sort((a, b) => compare(personal(b), personal(a)))[0])?.id ?? "";
 }

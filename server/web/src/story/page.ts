@@ -5,7 +5,7 @@ import { type Signal, signal } from "@preact/signals";
 import type { AppState, ConnectionState, Outcome, SessionRow, SessionState, StandingCall, Timeline, TimelineItem } from "../state/types.ts";
 import { initialSession } from "../state/draft.ts";
 import { Local } from "../ui/local.ts";
-import type { Actions, Page, ProseEngine } from "../ui/page.ts";
+import { type Actions, type Page, partsOf, type ProseEngine } from "../ui/page.ts";
 import { type Route, toSession } from "../ui/route.ts";
 import { inbox, log, now, others, row, run, session, title } from "./data.ts";
 
@@ -79,7 +79,7 @@ export function storyPage(scene: Scene, prose: ProseEngine): { page: Page; stage
   };
   const { app, connection, timeline } = stage;
   const page: Page = {
-    app, connection, timeline, now: signal(now), route, go: (to) => (route.value = to), local, prose, act: watched(acts(), stage),
+    app, ...partsOf(app), connection, timeline, now: signal(now), route, go: (to) => (route.value = to), local, prose, act: watched(acts(), stage),
   };
   return { page, stage };
 }

@@ -8,12 +8,12 @@ import { say } from "./live.ts";
 import { usePage } from "./page.ts";
 
 export function useAnnouncements(): void {
-  const { app, connection, route } = usePage();
+  const { rows, standing, connection, route } = usePage();
   const at = route.value;
   const session = at.at === "session" ? at.session : "";
-  const row = app.value.rows.get(session);
+  const row = rows.value.get(session);
   const { phase } = connection.value;
-  const calls = callsOf(app.value, session);
+  const calls = callsOf(standing.value, session);
   const before = useRef({ session: "", run: "", status: "", calls: new Set<string>(), phase: "" });
 
   useEffect(() => {

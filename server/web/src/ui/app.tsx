@@ -46,8 +46,8 @@ function Main() {
   });
   useSignalEffect(() => {
     const now = page.route.value;
-    const row = now.at === "session" ? page.app.value.rows.get(now.session) : undefined;
-    showTab(waitingCalls(page.app.value), row ? titleOf(row) : "");
+    const row = now.at === "session" ? page.rows.value.get(now.session) : undefined;
+    showTab(waitingCalls(page.standing.value), row ? titleOf(row) : "");
   });
   useAnnouncements();
   useHome();
@@ -78,15 +78,18 @@ function toMessage(event: MouseEvent): void {
 }
 
 function Home() {
-  const { app } = usePage();
-  return app.value.list === "ready" && app.value.rows.size === 0 ? <FirstRun /> : null;
+  const { list, rows } = usePage();
+  return list.value === "ready" && rows.value.size === 0 ? <FirstRun /> : null;
 }
 
 /** "/" is the newest session that needs a person, else the one opened last, else the newest. */
 function useHome(): void {
-  const { app, route, go, local } = usePage();
-  const { rows, list, me } = app.value;
-  const at = route.value;
+  const page = usePage();
+  const { go, local } = page;
+  const at = page.route.value;
+  const list = page.list.value;
+  const rows = page.rows.value;
+  const me = page.me.value;
   useEffect(() => {
     if (at.at === "session" && me) {
       local.setLastOpened(at.session); // kept for its owner, who is known by now
@@ -99,7 +102,7 @@ function useHome(): void {
   }, [at]);
   useEffect(() => {
     if (at.at === "home" && list === "ready" && rows.size > 0) {
-      const to = landing(app.value, local.lastOpened());
+      const to = landing({ rows, standing: page.standing.value }, local.lastOpened());
       if (to !== "") {
         go(toSession(to), true);
       }
@@ -109,8 +112,9 @@ function useHome(): void {
 
 /** What is there when a session is first listed here is not new. */
 function useBaseline(): void {
-  const { app, local } = usePage();
-  const { rows } = app.value;
+  const page = usePage();
+  const { local } = page;
+  const rows = page.rows.value;
   useEffect(() => {
     for (const row of rows.values()) {
       if (local.readMark(row.id) < 0) {

@@ -1,5 +1,7 @@
 // The header of a conversation: its name, how it stands, what it has used.
 
+import { useComputed } from "@preact/signals";
+import { useMemo } from "preact/hooks";
 import { callsOf, waitingCalls } from "../state/select.ts";
 import type { Entry, SessionRow } from "../state/types.ts";
 import { useConnectionWord } from "./clock.ts";
@@ -16,9 +18,9 @@ import { connected, refusal, sessionLook, titleOf } from "./words.ts";
 
 export function SessionHeader({ id, row }: { id: string; row: SessionRow | undefined }) {
   const page = usePage();
-  const { connection, app, route, go } = page;
+  const { connection, standing, me, route, go } = page;
   const live = connected(connection.value);
-  const look = row && sessionLook(row, callsOf(app.value, id), live, false);
+  const look = row && sessionLook(row, callsOf(standing.value, id), live, false);
   const chip = { need: "need", run: "run", fail: "fail", off: "off" }[look?.glyph as string] ?? "";
   const at = route.value;
   const panel = at.at === "session" ? at.panel : null;
@@ -29,8 +31,8 @@ export function SessionHeader({ id, row }: { id: string; row: SessionRow | undef
       phoneScreen.value = "panel";
     }
   };
-  const waiting = waitingCalls(app.value);
-  const off = app.value.me?.allow.includes("admin") === false ? "This token does not allow it" : "";
+  const waiting = waitingCalls(standing.value);
+  const off = me.value?.allow.includes("admin") === false ? "This token does not allow it" : "";
   return (
     <header class="head">
       <button type="button" class="icon back" aria-label={waiting > 0 ? `All sessions, ${waiting} need you` : "All sessions"} onClick={() => (phoneScreen.value = "list")}>
@@ -79,10 +81,10 @@ async function forkAll({ act, go }: ReturnType<typeof usePage>, id: string): Pro
 /** What the session has used, where all of its entries are here to be counted. */
 function Usage({ row }: { row: SessionRow }) {
   const { app, act } = usePage();
-  const { open } = app.value;
+  const entries = useComputed(() => (app.value.open?.earlier === "start" ? app.value.open.entries : null)).value;
   const { value: models } = useReading(() => act.models(row.id), row.id);
   const model = models?.main;
-  const sums = open?.earlier === "start" ? summed(open.entries.values()) : null;
+  const sums = useMemo(() => (entries ? summed(entries.values()) : null), [entries]);
   return (
     <span class="meta num">
       <span class="foreign">{row.agent}</span>

@@ -3,13 +3,14 @@
 
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import type { ReadonlySignal } from "@preact/signals";
+import { computed, type ReadonlySignal } from "@preact/signals";
 import type { LogEvent, Queue } from "../protocol.gen.ts";
 import type { AppState, ConnectionState, Outcome, Session, StandingCall, Timeline } from "../state/types.ts";
 import type { Local } from "./local.ts";
 import type { Route } from "./route.ts";
 
-export interface Page {
+export interface Page extends Parts {
+  /** changes with every chunk: who draws reads a part of it, where one is enough */
   app: ReadonlySignal<AppState>;
   connection: ReadonlySignal<ConnectionState>;
   /** of the open session; null until its newest page is there */
@@ -22,6 +23,23 @@ export interface Page {
   local: Local;
   prose: ProseEngine;
   act: Actions;
+}
+
+/** Parts of the state that no chunk of a stream changes: who reads one is drawn again only when it changes. */
+export interface Parts {
+  me: ReadonlySignal<AppState["me"]>;
+  rows: ReadonlySignal<AppState["rows"]>;
+  list: ReadonlySignal<AppState["list"]>;
+  standing: ReadonlySignal<AppState["standing"]>;
+}
+
+export function partsOf(app: ReadonlySignal<AppState>): Parts {
+  return {
+    me: computed(() => app.value.me),
+    rows: computed(() => app.value.rows),
+    list: computed(() => app.value.list),
+    standing: computed(() => app.value.standing),
+  };
 }
 
 /** Draws Markdown into a host of ours and keeps it up to date. */

@@ -1,9 +1,9 @@
 // One conversation: header, timeline, waiting messages, composer.
 
-import { useSignal } from "@preact/signals";
+import { type Signal, useComputed, useSignal } from "@preact/signals";
 import { useEffect } from "preact/hooks";
-import { callsOf, shownUpto } from "../state/select.ts";
-import type { InboxItem, SessionRow, SessionState } from "../state/types.ts";
+import { callsOf } from "../state/select.ts";
+import type { InboxItem, SessionRow } from "../state/types.ts";
 import { Composer } from "./composer/composer.tsx";
 import { Strip } from "./composer/strip.tsx";
 import { useTakeBack, Waiting } from "./composer/waiting.tsx";
@@ -18,16 +18,16 @@ interface SessionProps {
 }
 
 export function SessionView({ id, handle }: SessionProps) {
-  const { app } = usePage();
-  const row = app.value.rows.get(id);
-  const open = app.value.open?.id === id ? app.value.open : null;
-  if (open?.load === "absent" || (!row && app.value.list === "ready" && open === null)) {
+  const { app, rows, list } = usePage();
+  const row = rows.value.get(id);
+  const load = useComputed(() => (app.value.open?.id === id ? app.value.open.load : null)).value;
+  if (load === "absent" || (!row && list.value === "ready" && load === null)) {
     return <Absent />;
   }
   return (
     <>
       <SessionHeader id={id} row={row} />
-      <Body id={id} row={row} open={open} handle={handle} />
+      {load === "failed" ? <Failed /> : <Body id={id} row={row} handle={handle} />}
     </>
   );
 }
@@ -50,47 +50,59 @@ export function Absent() {
   );
 }
 
-interface BodyProps extends SessionProps {
-  row: SessionRow | undefined;
-  open: SessionState | null;
+function Failed() {
+  const { app, act } = usePage();
+  const problem = app.value.open?.problem ?? "";
+  return (
+    <div class="center">
+      <p>{problem === "" ? "The session could not be read." : problem}</p>
+      <p><button type="button" class="btn" onClick={() => act.reloadSession()}>Try again</button></p>
+    </div>
+  );
 }
 
-function Body({ id, row, open, handle }: BodyProps) {
-  const page = usePage();
-  const away = useSignal(false); // from the calls that wait
-  const items = page.timeline.value;
-  const inbox = open?.inbox ?? [];
-  const takeBack = useTakeBack(id);
-  const standing = callsOf(page.app.value, id).length;
-  const known = open !== null && open.load === "ready" && items !== null;
+interface BodyProps extends SessionProps {
+  row: SessionRow | undefined;
+}
 
-  if (open?.load === "failed") {
-    return (
-      <div class="center">
-        <p>{open.problem === "" ? "The session could not be read." : open.problem}</p>
-        <p><button type="button" class="btn" onClick={() => page.act.reloadSession()}>Try again</button></p>
-      </div>
-    );
-  }
+function Body({ id, row, handle }: BodyProps) {
+  const away = useSignal(false); // from the calls that wait
+  return (
+    <>
+      <Entries id={id} handle={handle} away={away} />
+      <Dock id={id} row={row} handle={handle} away={away} />
+    </>
+  );
+}
+
+/** The only part of a session that every chunk draws again. */
+function Entries({ id, handle, away }: SessionProps & { away: Signal<boolean> }) {
+  const { app, timeline } = usePage();
+  const ready = useComputed(() => app.value.open?.id === id && app.value.open.load === "ready").value;
+  const items = timeline.value;
+  return ready && items !== null
+    ? <TimelineView key={id} session={id} items={items} handle={handle} onAway={(is) => (away.value = is)} />
+    : <Skeleton />;
+}
+
+const nothing: readonly InboxItem[] = [];
+
+function Dock({ id, row, handle, away }: BodyProps & { away: Signal<boolean> }) {
+  const { app, standing } = usePage();
+  const inbox = useComputed(() => (app.value.open?.id === id ? app.value.open.inbox : nothing)).value;
+  const takeBack = useTakeBack(id);
   const takeNewest = async (): Promise<string | null> => {
     const newest: InboxItem | undefined = inbox[inbox.length - 1];
     return newest && (await takeBack(newest)) === "" ? newest.text : null;
   };
   return (
-    <>
-      {known ? (
-        <TimelineView key={id} session={id} items={items} handle={handle} onAway={(is) => (away.value = is)} />
-      ) : (
-        <Skeleton />
-      )}
-      <footer class="dock">
-        <div class="col">
-          <Strip upTo={open === null ? 0 : shownUpto(page.app.value)} below={away.value ? standing : 0} onGo={() => handle.current?.toAsk()} />
-          {row && <Waiting row={row} items={inbox} takeBack={takeBack} />}
-          {row && <Composer key={id} row={row} takeNewest={takeNewest} onSend={() => handle.current?.toEnd()} />}
-        </div>
-      </footer>
-    </>
+    <footer class="dock">
+      <div class="col">
+        <Strip below={away.value ? callsOf(standing.value, id).length : 0} onGo={() => handle.current?.toAsk()} />
+        {row && <Waiting row={row} items={inbox} takeBack={takeBack} />}
+        {row && <Composer key={id} row={row} takeNewest={takeNewest} onSend={() => handle.current?.toEnd()} />}
+      </div>
+    </footer>
   );
 }
 

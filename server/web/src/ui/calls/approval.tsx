@@ -27,7 +27,7 @@ export function Approval({ call, standing }: { call: Call; standing: StandingCal
   useHandBack(card);
 
   const live = connected(page.connection.value);
-  const may = page.app.value.me?.allow.includes("approve") !== false;
+  const may = page.me.value?.allow.includes("approve") !== false;
   const off = deciding !== "" || !live;
 
   const decide = async (how: "approve" | "deny", reason: string): Promise<void> => {

@@ -24,7 +24,7 @@ interface ComposerProps {
 
 export function Composer({ row, takeNewest, onSend }: ComposerProps) {
   const page = usePage();
-  const { local, connection, app } = page;
+  const { local, connection, me } = page;
   const box = useRef<HTMLTextAreaElement>(null);
   const text = local.draft(row.id);
   const set = (now: string): void => local.setDraft(row.id, now);
@@ -32,7 +32,7 @@ export function Composer({ row, takeNewest, onSend }: ComposerProps) {
   useHeight(box, text);
   useFirstFocus(box);
 
-  if (app.value.me?.allow.includes("inject") === false) {
+  if (me.value?.allow.includes("inject") === false) {
     return <p class="watch-only">This token can watch only.</p>;
   }
   const live = connected(connection.value);

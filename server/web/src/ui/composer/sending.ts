@@ -102,7 +102,7 @@ export function useSending(session: string, text: string): Sending {
   const page = usePage();
   const desk = deskOf(page, session);
   const phase = desk.phase.value;
-  const open = page.app.value.open;
+  const open = phase.is === "unconfirmed" ? page.app.value.open : null; // else no chunk is of interest here
   useLayoutEffect(() => {
     if (phase.is !== "sending" && desk.last && desk.last.text !== text) {
       drop(page, session);

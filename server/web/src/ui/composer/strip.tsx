@@ -1,5 +1,6 @@
 // The one strip above the composer: no connection, or an approval that is out of view.
 
+import { shownUpto } from "../../state/select.ts";
 import { plural, position } from "../format.ts";
 import { Status } from "../icons.tsx";
 import { useConnectionWord, useLate } from "../clock.ts";
@@ -9,21 +10,20 @@ import { connectionReason } from "../words.ts";
 const patience = 1_000; // ms without a connection before it is worth a strip
 
 interface StripProps {
-  /** log position that is shown; 0 = nothing is */
-  upTo: number;
   /** standing calls of this session, when none of them is in view; else 0 */
   below: number;
   onGo: () => void;
 }
 
-export function Strip({ upTo, below, onGo }: StripProps) {
-  const { connection, act } = usePage();
+export function Strip({ below, onGo }: StripProps) {
+  const { app, connection, act } = usePage();
   const word = useConnectionWord();
   const c = connection.value;
   const late = useLate(c.downSince, patience);
   const down = c.downSince > 0 && c.phase !== "catching_up" && (c.phase === "offline" || late);
   if (down) {
     const why = connectionReason(c);
+    const upTo = shownUpto(app.value);
     return (
       <div class="strip" role="status" aria-live="off">
         <Status is="off" />

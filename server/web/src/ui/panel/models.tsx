@@ -7,7 +7,7 @@ import { refusal } from "../words.ts";
 import { Unread, useReading } from "./reading.tsx";
 
 export function Models({ session }: { session: string }) {
-  const { act, app } = usePage();
+  const { act, me } = usePage();
   const { value, problem, again } = useReading(() => act.models(session), session);
   const edited = useSignal<Readonly<Record<string, string>>>({});
   const said = useSignal("");
@@ -16,7 +16,7 @@ export function Models({ session }: { session: string }) {
     edited.value = value ?? {};
   }, [value]);
   const changed = Object.fromEntries(Object.entries(edited.value).filter(([role, model]) => value?.[role] !== model));
-  const readOnly = app.value.me?.allow.includes("admin") === false;
+  const readOnly = me.value?.allow.includes("admin") === false;
   const off = Object.keys(changed).length === 0 || readOnly;
   const save = async (): Promise<void> => {
     if (off) {

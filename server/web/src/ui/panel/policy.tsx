@@ -9,7 +9,7 @@ import { patternsOf, wrongPatterns } from "./patterns.ts";
 import { Unread, useReading } from "./reading.tsx";
 
 export function Policy({ session }: { session: string }) {
-  const { act, app } = usePage();
+  const { act, me } = usePage();
   const { value, problem, again } = useReading(() => act.policy(session), session);
   const text = useSignal("");
   const name = useSignal("");
@@ -23,7 +23,7 @@ export function Policy({ session }: { session: string }) {
   const patterns = patternsOf(text.value);
   const wrong = wrongPatterns(patterns);
   const changed = value !== null && patterns.join("\n") !== value.join("\n");
-  const readOnly = app.value.me?.allow.includes("admin") === false;
+  const readOnly = me.value?.allow.includes("admin") === false;
   const off = wrong !== "" || !changed || readOnly;
   const save = async (): Promise<void> => {
     if (off) {

@@ -15,8 +15,8 @@ import { Policy } from "./policy.tsx";
 import { Unread, useReading } from "./reading.tsx";
 
 export function SettingsPanel({ session }: { session: string }) {
-  const { app } = usePage();
-  const row = app.value.rows.get(session);
+  const { rows } = usePage();
+  const row = rows.value.get(session);
   return (
     <PanelFrame session={session} name="Settings">
       {row && (
@@ -35,7 +35,7 @@ export function SettingsPanel({ session }: { session: string }) {
 
 function General({ row }: { row: SessionRow }) {
   const page = usePage();
-  const mayNot = page.app.value.me?.allow.includes("admin") === false ? "This token does not allow it" : "";
+  const mayNot = page.me.value?.allow.includes("admin") === false ? "This token does not allow it" : "";
   const ids: [string, string][] = [["Session", row.id], ...(row.live_run_id ? [["Run", row.live_run_id] as [string, string]] : [])];
   return (
     <section>
@@ -109,7 +109,7 @@ function Ends({ row }: { row: SessionRow }) {
   const said = useSignal("");
   const busy = useSignal(false);
   const open = row.live_run_id !== undefined;
-  const admin = page.app.value.me?.allow.includes("admin") !== false;
+  const admin = page.me.value?.allow.includes("admin") !== false;
   const off = busy.value || open || !admin;
   const compact = async (): Promise<void> => {
     if (off) {

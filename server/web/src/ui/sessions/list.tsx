@@ -53,13 +53,14 @@ function Foot() {
 }
 
 function Rows({ query }: { query: string }) {
-  const { app, act } = usePage();
+  const page = usePage();
   const shown = useSignal(chunk);
   const busy = useSignal(false); // pointer or focus is in the list
   const before = useRef<Groups | null>(null);
-  const { rows, list } = app.value;
+  const rows = page.rows.value;
+  const list = page.list.value;
 
-  let groups = groupsOf(app.value);
+  let groups = groupsOf({ rows, standing: page.standing.value });
   if (busy.value && before.current) {
     groups = held(before.current, groups);
   }
@@ -71,7 +72,7 @@ function Rows({ query }: { query: string }) {
         <p class="words">
           Sessions could not be read.
           <br />
-          <button type="button" class="btn small" onClick={() => act.reload()}>Try again</button>
+          <button type="button" class="btn small" onClick={() => page.act.reload()}>Try again</button>
         </p>
       </div>
     );
@@ -114,11 +115,11 @@ function Group({ name, rows }: { name: string; rows: readonly SessionRow[] }) {
 }
 
 function Row({ row }: { row: SessionRow }) {
-  const { app, now, connection, route, local } = usePage();
+  const { standing, now, connection, route, local } = usePage();
   const at = route.value;
   const current = at.at === "session" && at.session === row.id;
   const unread = isUnread(row, local.readMark(row.id)) && !current;
-  const look = sessionLook(row, callsOf(app.value, row.id), connected(connection.value), unread);
+  const look = sessionLook(row, callsOf(standing.value, row.id), connected(connection.value), unread);
   return (
     <li class="item">
       <Link class={`row${unread ? " unread" : ""}`} to={toSession(row.id)} aria-current={current ? "page" : undefined}>
@@ -135,7 +136,7 @@ function Row({ row }: { row: SessionRow }) {
 
 /** Hits in the texts, below the titles. */
 function Hits({ query, alone }: { query: string; alone: boolean }) {
-  const { act, app } = usePage();
+  const { act, rows } = usePage();
   const found = useSignal<{ query: string; hits: readonly Hit[]; why: string } | null>(null);
   useEffect(() => {
     let asked = true; // an answer to what is asked no more may come after the one that counts
@@ -165,7 +166,7 @@ function Hits({ query, alone }: { query: string; alone: boolean }) {
         {hits.map((hit) => (
           <li>
             <Link class="hit" to={{ at: "session", session: hit.session_id, entry: hit.entry_id, panel: null }}>
-              <b class="clip foreign">{titleOf(app.value.rows.get(hit.session_id) ?? { id: hit.session_id, title: "" })}</b>
+              <b class="clip foreign">{titleOf(rows.value.get(hit.session_id) ?? { id: hit.session_id, title: "" })}</b>
               <small class="foreign">{hit.snippet}</small>
             </Link>
           </li>

@@ -6,7 +6,7 @@ import { askDelete, askRename, copyLink, pin } from "./acts.ts";
 
 export function RowMenu({ row }: { row: SessionRow }) {
   const page = usePage();
-  const watchOnly = page.app.value.me?.allow.includes("admin") === false ? "This token does not allow it" : "";
+  const watchOnly = page.me.value?.allow.includes("admin") === false ? "This token does not allow it" : "";
   return (
     <Menu
       label={`More for ${titleOf(row)}`}

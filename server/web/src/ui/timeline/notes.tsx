@@ -33,7 +33,7 @@ export function Failure({ item, session, again }: { item: Is<"failure">; session
 
 /** A run that answers the history as it stands. */
 function Again({ session, words }: { session: string; words: string }) {
-  const { act, app, connection } = usePage();
+  const { act, me, connection } = usePage();
   const [busy, setBusy] = useState(false);
   const [why, setWhy] = useState("");
   const key = useRef(crypto.randomUUID());
@@ -50,7 +50,7 @@ function Again({ session, words }: { session: string; words: string }) {
     }
     setWhy(outcome.ok ? "" : refusal(outcome));
   };
-  return app.value.me?.allow.includes("inject") === false ? null : (
+  return me.value?.allow.includes("inject") === false ? null : (
     <>
       <button type="button" class="btn small" aria-disabled={off} onClick={() => void go()}>{words}</button>
       <span class="bad" role="alert" hidden={why === ""}>{why}</span>

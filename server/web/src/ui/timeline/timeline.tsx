@@ -93,7 +93,7 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
 
   const shown = all.slice(window.from, window.to);
   const runs = useMemo(() => runsOf(shown), [all, window.from, window.to]);
-  const row = page.app.value.rows.get(session);
+  const row = page.rows.value.get(session);
   const open = items.liveRun !== "";
   const locked = lockedBy(page, open);
   const paused = row?.status === SessionStatus.Resumable;
@@ -104,7 +104,7 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
     <Reading.Provider value={reading}>
       <div ref={box} class="scroll" role="log" aria-live="off" aria-label="Timeline" tabIndex={0}>
         <div ref={column} class="col">
-          {window.from > 0 ? null : <Start items={items} />}
+          {window.from > 0 ? null : <Start session={session} items={items} />}
           {all.length === 0 && <p class="nothing">Nothing in this session yet.</p>}
           {runs.map(({ run, items: own }) => {
             const live = open && run !== "" && run === items.liveRun && !paused;
@@ -135,8 +135,8 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
 }
 
 /** Why branching does nothing now; "" = it works. */
-function lockedBy({ app, connection }: Page, open: boolean): string {
-  if (app.value.me?.allow.includes("inject") === false) {
+function lockedBy({ me, connection }: Page, open: boolean): string {
+  if (me.value?.allow.includes("inject") === false) {
     return "This token can watch only";
   }
   return open ? "Stop the run to switch" : connected(connection.value) ? "" : "No connection";
@@ -151,8 +151,8 @@ function newestSeq(items: readonly TimelineItem[]): number {
 }
 
 /** What stands before the oldest entry. */
-function Start({ items }: { items: Items }) {
-  const { act, now, app } = usePage();
+function Start({ session, items }: { session: string; items: Items }) {
+  const { act, now, rows } = usePage();
   switch (items.earlier) {
     case "more":
     case "loading":
@@ -171,7 +171,7 @@ function Start({ items }: { items: Items }) {
         </div>
       );
     default: {
-      const row = app.value.rows.get(app.value.open?.id ?? "");
+      const row = rows.value.get(session);
       return row ? (
         <>
           {row.forked_from !== undefined && <ForkedFrom source={row.forked_from} />}
@@ -184,7 +184,7 @@ function Start({ items }: { items: Items }) {
 
 /** What a fork was copied from; of a session that is gone only the id is known. */
 function ForkedFrom({ source }: { source: string }) {
-  const row = usePage().app.value.rows.get(source);
+  const row = usePage().rows.value.get(source);
   return (
     <div class="mark">
       <span class="clip">Forked from {row ? <Link class="act foreign" to={toSession(source)}>{titleOf(row)}</Link> : <span class="mono foreign">{source}</span>}</span>
@@ -315,7 +315,7 @@ function useAway(box: { current: HTMLElement | null }, all: readonly TimelineIte
 /** Seen is what came while the page is visible and the end in view. */
 function useReadMark(session: string, atEnd: boolean): void {
   const page = usePage();
-  const news = page.app.value.rows.get(session)?.newsSeq ?? -1;
+  const news = page.rows.value.get(session)?.newsSeq ?? -1;
   useEffect(() => {
     const see = (): void => {
       if (atEnd && document.visibilityState === "visible" && news > page.local.readMark(session)) {
