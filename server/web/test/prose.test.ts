@@ -60,6 +60,49 @@ test("every way to cut a text gives the nodes that it gives at once", () => {
   }
 });
 
+const line = Array.from({ length: 2_500 }, (_, i) => `mule ${i}${i % 3 === 0 ? " -" : ""}`).join(" "); // 25 000 characters
+
+test("a line that is too long to be laid out again with every word is paragraphs, the same ones however it arrives", () => {
+  const want = atOnce(`Before.\n\n${line}\n\nBehind.`);
+  const el = host();
+  const view = engine.attach(el);
+  const text = `Before.\n\n${line}\n\nBehind.`;
+  for (let at = 0; at < text.length; at += 97) {
+    view.update(text.slice(0, at), true);
+  }
+  view.update(text, false);
+  assert.equal(el.innerHTML, want);
+  const paragraphs = [...el.children].map((p) => p.textContent ?? "");
+  assert.ok(paragraphs.length > 5 && paragraphs.every((p) => p.length < 4_100), `${paragraphs.map((p) => p.length)}`);
+  assert.ok(paragraphs.join(" ") === `Before. ${line} Behind.`, "not a character is gone, and none became a mark");
+});
+
+test("what a chunk of an endless line changes is near its end", () => {
+  const el = host();
+  const view = engine.attach(el);
+  view.update(line, true);
+  const stand = [...el.children].slice(0, -2).map((p) => [p, p.firstChild]);
+  const changed = new Set<Node>();
+  const watch = new dom.window.MutationObserver((list) => list.forEach((r) => changed.add(r.target)));
+  watch.observe(el, { subtree: true, childList: true, characterData: true });
+  view.update(`${line} and one more`, true);
+  watch.takeRecords().forEach((r) => changed.add(r.target));
+  assert.equal(changed.size, 1);
+  for (const [p, text] of stand) {
+    assert.ok(p && text && p.isConnected && p.firstChild === text && !changed.has(text));
+  }
+});
+
+test("a long line of code, of a table or without a space stays the line that it is", () => {
+  for (const text of [`\`\`\`js\n${line}\n\`\`\`\n`, `    ${line}\n`, `| a |\n|---|\n| ${line} |\n`, line.replaceAll(" ", "")]) {
+    const el = host();
+    engine.attach(el).update(text, false);
+    el.querySelector<HTMLButtonElement>("button.more")?.click();
+    const cell = el.querySelector("code, td, p");
+    assert.equal(cell?.textContent, text.startsWith("mule0") ? text : line);
+  }
+});
+
 /** The blocks of a text that draw something; blank lines behind them draw nothing. */
 function drawn(text: string): string[] {
   return blocksOf(text).map((b) => b.raw.replace(/\n+$/, "")).filter((raw) => raw.trim() !== "");

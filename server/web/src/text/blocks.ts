@@ -2,6 +2,7 @@
 // rendered again. A text gives the same blocks however it arrived.
 
 import { Lexer, Tokenizer, type Token, type Tokens } from "marked";
+import { openFence } from "./lines.ts";
 
 export const markdownOptions = { gfm: true, breaks: true } as const;
 
@@ -24,16 +25,6 @@ export interface Block {
   raw: string;
   /** a fence of the top level */
   code: { lang: string; text: string } | null;
-}
-
-/** Deeper lists take a parser longer than anybody waits: spaces before a marker. */
-const deepest = 200;
-const tooDeep = new RegExp(`^ {${deepest},}(?=[-*+]|\\d)`, "gm");
-
-/** One kind of line end, and no list that is nested without end. */
-export function normalise(text: string): string {
-  const lines = text.includes("\r") ? text.replace(/\r\n?/g, "\n") : text;
-  return lines.includes(" ".repeat(deepest)) ? lines.replace(tooDeep, " ".repeat(deepest)) : lines;
 }
 
 /** The blocks of a text, top level. */
@@ -113,21 +104,4 @@ export function shown(tail: string): string {
     return tail.slice(0, start - before.length - 1);
   }
   return tail;
-}
-
-/** The marker of the fence that a text of whole lines ends in; "" = none. */
-function openFence(text: string): string {
-  let open = "";
-  for (const line of text.split("\n")) {
-    const mark = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line);
-    if (!mark?.[1]) {
-      continue;
-    }
-    if (open === "") {
-      open = mark[1][0] === "`" && mark[2]?.includes("`") ? "" : mark[1];
-    } else if (mark[1].startsWith(open) && mark[2]?.trim() === "") {
-      open = "";
-    }
-  }
-  return open;
 }

@@ -2,9 +2,10 @@
 // end is morphed, and nothing but growth happens under a selection.
 
 import { Marked, type Tokens } from "marked";
-import { blocksOf, endedLength, isHeavy, markdownOptions, noHTML, normalise, shown, type Block } from "./blocks.ts";
+import { blocksOf, endedLength, isHeavy, markdownOptions, noHTML, shown, type Block } from "./blocks.ts";
 import { codeBlock, codesIn } from "./code.ts";
 import { highlight } from "./highlight.ts";
+import { normalise } from "./lines.ts";
 import { cutText, cutTexts, longWord } from "./long.ts";
 import { morph, onlyGrows } from "./morph.ts";
 import { createSanitiser, type Sanitiser } from "./sanitise.ts";
