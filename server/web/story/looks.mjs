@@ -68,13 +68,58 @@ test("what a failed call says is read without scrolling sideways", async (t) => 
 });
 
 test("from a session that is gone a phone goes to the list, a wide page to another session", async (t) => {
-  const { page } = await open(t, "absent", ".center");
+  const { page } = await open(t, "absent", { there: ".center" });
   await page.waitForTimeout(200);
   await page.setViewportSize({ width: 390, height: 800 });
   await page.locator(".center").getByText("All sessions").click();
   await page.locator(".side .row").first().waitFor();
   assert.equal(await page.locator(".center").isVisible(), false);
-  const { page: wide } = await open(t, "absent", ".center");
+  const { page: wide } = await open(t, "absent", { there: ".center" });
   await wide.locator(".center").getByText("All sessions").click();
   await wide.getByText("This session does not exist (any more).").waitFor({ state: "detached" });
+});
+
+test("a session opens with what fills the screen; the rest comes in above, and the end stays in view", async (t) => {
+  const { page } = await open(t, "long", { first: () => {
+    globalThis.shots = [];
+    const look = () => {
+      const box = document.querySelector(".main .scroll");
+      const entries = document.querySelectorAll(".e").length;
+      if (entries > 0) {
+        const rest = box.scrollHeight - box.scrollTop - box.clientHeight;
+        globalThis.shots.push({ entries, rest, fills: box.scrollHeight > box.clientHeight, end: [...document.querySelectorAll(".e")].at(-1).getBoundingClientRect().top });
+      }
+    };
+    const { port1, port2 } = new MessageChannel();
+    port1.onmessage = look; // behind the paint of a frame
+    const frame = () => {
+      port2.postMessage(0);
+      requestAnimationFrame(frame);
+    };
+    requestAnimationFrame(frame);
+  } });
+  await page.waitForFunction(() => globalThis.shots.at(-1)?.entries === 200);
+  const frames = await page.evaluate(() => globalThis.shots);
+  for (const [i, f] of frames.entries()) {
+    assert.ok(f.fills && f.rest < 2 && Math.abs(f.end - frames[0].end) < 1, `frame ${i}: ${JSON.stringify([frames[0], f])}`);
+    assert.ok(f.entries - (frames[i - 1]?.entries ?? 0) < 60, `frame ${i}: ${f.entries} entries`);
+  }
+});
+
+test("a delta draws the entry that it is of, and none of the other two hundred", async (t) => {
+  const { page } = await open(t, "long");
+  await page.waitForFunction(() => document.querySelectorAll(".e").length === 200);
+  const changes = await page.evaluate(async () => {
+    const { timeline } = globalThis.stage;
+    let drawn = 0;
+    const watch = new MutationObserver((list) => (drawn += list.length));
+    watch.observe(document.querySelector(".main .scroll"), { subtree: true, childList: true, characterData: true, attributes: true });
+    const items = [...timeline.value.items];
+    const last = items.at(-1);
+    items[items.length - 1] = { ...last, text: last.text + " more" };
+    timeline.value = { ...timeline.value, items };
+    await new Promise((r) => requestAnimationFrame(() => setTimeout(r, 0)));
+    return drawn;
+  });
+  assert.ok(changes < 10, `${changes} changes in the document`);
 });

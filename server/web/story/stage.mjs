@@ -15,11 +15,12 @@ after(async () => {
   server.close();
 });
 
-/** A page that shows a state; done() is what was done so far. there: what shows that it is drawn. */
-export async function open(t, state, there = "#message") {
+/** A page that shows a state; done() is what was done so far. there: what shows that it is drawn, first: runs before the page. */
+export async function open(t, state, { there = "#message", first = () => undefined } = {}) {
   const page = await browser.newPage({ viewport: { width: 1280, height: 700 }, reducedMotion: "reduce" });
   t.after(() => page.close());
   page.on("pageerror", (e) => assert.fail(e));
+  await page.addInitScript(first);
   await page.goto(`${server.address}#${state}`);
   await page.waitForSelector(there);
   const done = (name) => page.evaluate((n) => globalThis.stage.done.filter(([x]) => x === n), name);

@@ -35,7 +35,7 @@ export class TimelineEntry extends Component<EntryProps> {
     return (
       <article class={`e${found ? " found" : ""}`} data-key={item.key} data-seq={item.seq} tabIndex={-1} aria-label={name}>
         {node !== null && <span class={`node ${node}`.trimEnd()} aria-hidden="true" />}
-        <div class={head ? "body" : "body slim"}>{content(this.props)}</div>
+        <div>{content(this.props)}</div>
       </article>
     );
   }

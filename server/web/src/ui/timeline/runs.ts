@@ -3,7 +3,11 @@
 import { activePath } from "../../state/path.ts";
 import type { Call, SessionState, TimelineItem } from "../../state/types.ts";
 
+type Own = Omit<RunItems, "key">;
+
 export interface RunItems {
+  /** the same while items come in above or below */
+  key: string;
   /** "" = outside a run */
   run: string;
   items: readonly TimelineItem[];
@@ -19,14 +23,24 @@ export function runsOf(items: readonly TimelineItem[]): RunItems[] {
       runs.push({ run: item.run, items: [item] });
     }
   }
-  return runs.reduce(joined, []);
+  return keyed(runs.reduce(joined, []));
+}
+
+/** A run that stands here more than once is counted from the newest: older ones may yet come in. */
+function keyed(runs: readonly Own[]): RunItems[] {
+  const times = new Map<string, number>();
+  return runs.toReversed().map((own) => {
+    const n = (times.get(own.run) ?? 0) + 1;
+    times.set(own.run, n);
+    return { ...own, key: `run ${own.run} ${n}` };
+  }).reverse();
 }
 
 /**
  * A text that another run answers (regenerated, or gone on with) stands on the rail of that
  * run: its own has nothing left on this path but the text, and a foot that counts nothing.
  */
-function joined(done: RunItems[], next: RunItems): RunItems[] {
+function joined(done: Own[], next: Own): Own[] {
   const before = done[done.length - 1];
   const onlyText = before?.items.every((item) => item.is === "user" || item.is === "foot") === true;
   if (!before || !onlyText || next.run === "" || before.run === "" || next.items[0]?.is === "user") {

@@ -15,7 +15,7 @@ import { TimelineEntry } from "./entry.tsx";
 import { Astray, Paused } from "./notes.tsx";
 import { drawnFor, holds, isNews, runsOf } from "./runs.ts";
 import { near, Scroller } from "./scroll.ts";
-import { around, earlier, kept, later, newest, type Window } from "./window.ts";
+import { around, earlier, grown, kept, later, newest, screenful, type Window } from "./window.ts";
 
 /** What other parts ask of the timeline. */
 export interface TimelineHandle {
@@ -106,7 +106,7 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
         <div ref={column} class="col">
           {window.from > 0 ? null : <Start session={session} items={items} />}
           {all.length === 0 && <p class="nothing">Nothing in this session yet.</p>}
-          {runs.map(({ run, items: own }) => {
+          {runs.map(({ key, run, items: own }) => {
             const live = open && run !== "" && run === items.liveRun && !paused;
             const parked = live && own.some(stands);
             const entries = own.map((item) => (
@@ -116,7 +116,7 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
                 final={!open && (item.key === lastKey || all[all.length - 2]?.key === item.key && all[all.length - 1]?.is === "foot")}
               />
             ));
-            return run === "" ? entries : <div key={`run ${run} ${own[0]?.key ?? ""}`} class={`turn${parked ? " parked" : live ? " live" : ""}`}>{entries}</div>;
+            return run === "" ? entries : <div key={key} class={`turn${parked ? " parked" : live ? " live" : ""}`}>{entries}</div>;
           })}
           {paused && <Paused session={session} />}
           {astray && <Astray session={session} entry={found} locked={locked} />}
@@ -192,11 +192,11 @@ function ForkedFrom({ source }: { source: string }) {
   );
 }
 
-/** The window over the items, kept in place while they change. */
+/** The window over the items, kept in place while they change. The newest are drawn first. */
 function useWindow(all: readonly TimelineItem[]): { window: Window; setWindow: (w: Window) => void } {
   const [, redraw] = useState(0);
-  const state = useRef({ all, window: newest(all.length) });
-  const { all: before, window: was } = state.current;
+  const state = useRef({ all, window: screenful(all.length, globalThis.innerHeight), opening: true });
+  const { all: before, window: was, opening } = state.current;
   if (before !== all) {
     const key = before[was.from]?.key;
     const at = key === undefined ? -1 : all.findIndex((item) => item.key === key);
@@ -204,12 +204,23 @@ function useWindow(all: readonly TimelineItem[]): { window: Window; setWindow: (
     if (was.from === 0 && window.from > 0 && at > 0) {
       window = earlier(window); // a page was read: it stands before the first item, and was asked for
     }
-    state.current = { all, window };
+    state.current = { all, window, opening };
   }
-  const setWindow = (window: Window): void => {
-    state.current = { ...state.current, window };
+  const setWindow = (window: Window, opening = false): void => {
+    state.current = { ...state.current, window, opening };
     redraw((n) => n + 1);
   };
+  useEffect(() => {
+    // What is above the screen comes in behind its first paint: the next frame begins when that is out.
+    const frame = requestAnimationFrame(() => {
+      const { all, window, opening } = state.current;
+      const more = opening ? grown(window, all.length) : window;
+      if (more !== window) {
+        setWindow(more, true);
+      }
+    });
+    return () => cancelAnimationFrame(frame);
+  }, [state.current.window.from]);
   return { window: state.current.window, setWindow };
 }
 

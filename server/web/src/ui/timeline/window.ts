@@ -3,6 +3,10 @@
 
 export const page = 100;
 export const most = 400;
+/** px of the lowest item, with its gap */
+const lowest = 40;
+/** items that are drawn well within a task of 50 ms */
+const slice = 20;
 
 /** [from, to) of the items. toEnd: it follows the newest. */
 export interface Window {
@@ -13,6 +17,17 @@ export interface Window {
 /** The newest items. */
 export function newest(length: number): Window {
   return { from: Math.max(0, length - 2 * page), to: length };
+}
+
+/** The newest items that fill a screen of a height in px: a session shows them first. */
+export function screenful(length: number, height: number): Window {
+  return { from: Math.max(0, length - Math.ceil(height / lowest)), to: length };
+}
+
+/** Grown towards the newest items by what is drawn in a frame; the same window when they are all in it. */
+export function grown(w: Window, length: number): Window {
+  const { from } = newest(length);
+  return w.from > from ? { from: Math.max(from, w.from - slice), to: w.to } : w;
 }
 
 /** A page more at the top; what is too much goes at the bottom. */
