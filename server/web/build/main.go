@@ -37,7 +37,7 @@ func build(entry, out string) error {
 	if err != nil {
 		return err
 	}
-	theme, err := bundle(root, "../src/theme.ts", "theme")
+	start, err := bundle(root, "../src/start.ts", "start")
 	if err != nil {
 		return err
 	}
@@ -51,7 +51,7 @@ func build(entry, out string) error {
 			return err
 		}
 	}
-	for _, b := range []bundled{page, theme} {
+	for _, b := range []bundled{page, start} {
 		for name, content := range b.files {
 			files[name] = content
 		}

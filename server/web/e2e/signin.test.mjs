@@ -3,7 +3,7 @@
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { test } from "node:test";
-import { World } from "./world.mjs";
+import { sessionLines, World } from "./world.mjs";
 
 test("the link of serve signs in, its token leaves the address before anything is asked, and the first text is not lost", async (t) => {
   const world = await World.of(t);
@@ -50,6 +50,22 @@ test("signing out closes the other tabs too, and none of them hands the token on
   await tab.page.reload();
   await tab.page.getByLabel("Token").waitFor();
   assert.deepEqual(await tab.page.evaluate(() => [Object.keys(sessionStorage), Object.keys(localStorage)]), [[], []]);
+});
+
+test("a reload reads its session while the page's script is on its way, and no more often for it", async (t) => {
+  const world = await World.of(t, { lines: sessionLines("early", 4) });
+  const tab = await world.open("/s/early");
+  let asked = 0;
+  tab.page.on("request", (r) => (asked += /\/messages\?/.test(r.url()) ? 1 : 0));
+  const reading = tab.page.waitForRequest(/\/s\w+\/early\/messages\?/);
+  await tab.page.route("**/app.js", async (route) => {
+    await reading;
+    await route.continue();
+  });
+  await tab.page.reload();
+  await tab.live();
+  await tab.page.getByText("Answer 0.").waitFor();
+  assert.equal(asked, 2, "before the script, and after the socket is there");
 });
 
 test("a wrong token is told so below its field, which keeps it", async (t) => {

@@ -10,6 +10,7 @@ import { partsOf, type Page } from "../ui/page.ts";
 import { Rest } from "../wire/rest.ts";
 import { Connection, type Listener } from "../wire/socket.ts";
 import { actions } from "./actions.ts";
+import { fetchOr } from "./early.ts";
 import { Garbled, probe } from "./probe.ts";
 import { Reader } from "./reader.ts";
 import { createRouter } from "./router.ts";
@@ -71,7 +72,7 @@ class Client {
     this.#keeper.takeLink(window);
     this.local = new Local(storageOf(window));
     this.rest = new Rest({
-      fetch: (...args) => window.fetch(...args),
+      fetch: fetchOr((...args) => window.fetch(...args)),
       token: () => this.#trying || this.#keeper.token,
       now: Date.now,
       heard: (status) => this.#trying === "" && this.connection.on({ on: "rest", status }),

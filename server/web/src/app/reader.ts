@@ -3,7 +3,8 @@
 
 import { ClientType, type ClientFrame, type Session } from "../protocol.gen.ts";
 import type { Outcome, Want } from "../state/types.ts";
-import { pageSize, type Rest } from "../wire/rest.ts";
+import { pageSize } from "../wire/paths.ts";
+import type { Rest } from "../wire/rest.ts";
 import type { Store } from "./store.ts";
 
 /** ms before a reading that failed is tried again, as long as there is a connection. */
@@ -142,7 +143,11 @@ export class Reader {
     if (got.ok) {
       const { entries, logSeq } = got.value;
       const page = { session, startedAt, logSeq, entries, before, first: entries.length < pageSize };
-      this.#store.push({ is: "page", page });
+      if (this.#store.now.open?.load === "ready") {
+        this.#store.push({ is: "page", page });
+      } else {
+        this.#store.apply({ is: "page", page }); // drawn while the next frame is on its way
+      }
     } else if (got.status === 404) {
       this.#store.push({ is: "session_absent", session });
     } else {

@@ -1,7 +1,7 @@
 // The token: kept by this tab, handed on to a tab that asks. Never in an address that is
 // sent, never in a log.
 
-const key = "hitchpost:token";
+export const tokenKey = "hitchpost:token";
 const channelName = "hitchpost:token";
 /** ms that siblings have to answer */
 const patience = 200;
@@ -35,9 +35,9 @@ export class TokenKeeper {
     this.#token = token;
     try {
       if (token === "") {
-        this.#storage?.removeItem(key);
+        this.#storage?.removeItem(tokenKey);
       } else {
-        this.#storage?.setItem(key, token);
+        this.#storage?.setItem(tokenKey, token);
       }
     } catch {
       // the tab keeps it for as long as it lives
@@ -91,7 +91,7 @@ export class TokenKeeper {
 
   #read(): string {
     try {
-      return this.#storage?.getItem(key) ?? "";
+      return this.#storage?.getItem(tokenKey) ?? "";
     } catch {
       return "";
     }

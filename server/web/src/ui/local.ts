@@ -7,7 +7,7 @@ import { Queue } from "../protocol.gen.ts";
 export type Theme = "system" | "light" | "dark";
 
 const prefix = "hitchpost:";
-const themeKey = prefix + "theme"; // read by theme.js before the first paint
+const themeKey = prefix + "theme"; // read by start.js before the first paint
 
 /** Storage that may refuse: private windows and full disks must not break the page. */
 export interface Storage {

@@ -2,6 +2,7 @@
 
 import { RESTCode, type Approval, type Entry, type InboxItem, type LogEvent, type Mode, type Queue, type RESTError, type Run, type Session } from "../protocol.gen.ts";
 import type { Outcome } from "../state/types.ts";
+import { base, enc, messagesPath, reading, sessionPath } from "./paths.ts";
 
 export interface Page {
   entries: readonly unknown[];
@@ -49,11 +50,6 @@ interface Call {
   signal?: AbortSignal;
 }
 
-const base = "/api/v1";
-
-/** Entries on one page. */
-export const pageSize = 100;
-
 export class Rest {
   readonly #o: RestOptions;
   /** server's clock − ours in ms, from the Date of the last answer */
@@ -64,7 +60,7 @@ export class Rest {
   }
 
   sessions = () => this.#json<Session[]>("/sessions");
-  session = (id: string) => this.#json<Session>(`/sessions/${enc(id)}`);
+  session = (id: string) => this.#json<Session>(sessionPath(id));
   approvals = () => this.#json<Approval[]>("/approvals");
   inbox = (id: string) => this.#json<InboxItem[]>(`/sessions/${enc(id)}/inbox`);
   run = (id: string) => this.#json<Run>(`/runs/${enc(id)}`);
@@ -101,8 +97,7 @@ export class Rest {
 
   /** The newest entries, oldest first, or those before one. limit 0: all of them. */
   async messages(id: string, limit: number, before: string): Promise<Outcome<Page>> {
-    const query = (limit > 0 ? `limit=${limit}` : "") + (before === "" ? "" : `&before_id=${enc(before)}`);
-    return this.#ask(`/sessions/${enc(id)}/messages?${query}`, {}, async (answer) => ({
+    return this.#ask(messagesPath(id, limit, before), {}, async (answer) => ({
       entries: list<Entry>(await answer.json()), logSeq: Number(answer.headers.get("X-Log-Seq") ?? 0),
     }));
   }
@@ -169,9 +164,10 @@ export class Rest {
 
   #request({ method = "GET", body, headers = {} }: Call, signal: AbortSignal): RequestInit {
     const json: Record<string, string> = body === undefined ? {} : { "Content-Type": "application/json" };
+    const read = reading(this.#o.token());
     return {
-      method, signal, cache: "no-store", credentials: "omit", redirect: "error",
-      headers: { Authorization: `Bearer ${this.#o.token()}`, ...json, ...headers },
+      ...read, method, signal,
+      headers: { ...read.headers, ...json, ...headers },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     };
   }
@@ -196,10 +192,6 @@ async function refusal(answer: Response): Promise<Outcome<never>> {
   }
   const code = problem.code ?? (answer.status === 401 ? RESTCode.Unauthorized : RESTCode.Internal);
   return { ok: false, code, status: answer.status, message: problem.message ?? "" };
-}
-
-function enc(part: string): string {
-  return encodeURIComponent(part);
 }
 
 function keyed(key: string): Record<string, string> {

@@ -1,1 +1,0 @@
-try{let t=localStorage.getItem("hitchpost:theme");(t==="light"||t==="dark")&&(document.documentElement.dataset.theme=t)}catch{}
