@@ -12,7 +12,7 @@ import { logRows, merged } from "../src/ui/panel/rows.ts";
 import { patternsOf, wrongPatterns } from "../src/ui/panel/patterns.ts";
 import { held } from "../src/ui/sessions/order.ts";
 import { holds, runsOf } from "../src/ui/timeline/runs.ts";
-import { around, earlier, kept, later, most, newest, page } from "../src/ui/timeline/window.ts";
+import { around, earlier, grown, kept, later, most, newest, page, screenful, type Window } from "../src/ui/timeline/window.ts";
 
 test("the document never holds more than 400 items, and loses none for good", () => {
   let w = newest(1_000);
@@ -27,6 +27,25 @@ test("the document never holds more than 400 items, and loses none for good", ()
     assert.ok(w.to - w.from <= most);
   }
   assert.equal(w.to, 1_000);
+});
+
+test("a window opens with what fills the screen, and grows to the newest items in steps", () => {
+  assert.deepEqual(screenful(700, 1_000), { from: 675, to: 700 });
+  assert.deepEqual(screenful(3, 1_000), { from: 0, to: 3 });
+  const steps: Window[] = [screenful(700, 1_000)];
+  for (let next = grown(steps[0] as Window, 700); next !== steps.at(-1); next = grown(next, 700)) {
+    assert.ok((steps.at(-1)?.from ?? 0) - next.from <= 50, "a step is no more than a frame can draw");
+    steps.push(next);
+  }
+  assert.deepEqual(steps.at(-1), newest(700));
+});
+
+test("a run keeps its key when items come in above it and below it, also where it stands twice", () => {
+  const all = [item("prose", "r1", "a"), item("prose", "r2", "b"), item("prose", "r1", "c"), item("prose", "r1", "d")];
+  const keyOf = (items: readonly TimelineItem[], key: string) => runsOf(items).find((r) => r.items.some((i) => i.key === key))?.key;
+  assert.equal(keyOf(all.slice(3), "d"), keyOf(all, "d"));
+  assert.equal(keyOf(all.slice(2, 3), "c"), keyOf(all, "c"));
+  assert.notEqual(keyOf(all, "a"), keyOf(all, "c"));
 });
 
 test("a window keeps its first item when others come before or behind it", () => {

@@ -6,7 +6,7 @@ export const most = 400;
 /** px of the lowest item, with its gap */
 const lowest = 40;
 /** items that are drawn well within a task of 50 ms */
-const slice = 20;
+const slice = 30;
 
 /** [from, to) of the items. toEnd: it follows the newest. */
 export interface Window {
