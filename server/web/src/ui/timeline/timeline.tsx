@@ -192,6 +192,11 @@ function ForkedFrom({ source }: { source: string }) {
   );
 }
 
+/** ms until what is above the screen comes in: the browser has the first screen to paint. */
+const breath = 150;
+/** ms between two slices of it */
+const frame = 16;
+
 /** The window over the items, kept in place while they change. The newest are drawn first. */
 function useWindow(all: readonly TimelineItem[]): { window: Window; setWindow: (w: Window) => void } {
   const [, redraw] = useState(0);
@@ -210,16 +215,17 @@ function useWindow(all: readonly TimelineItem[]): { window: Window; setWindow: (
     state.current = { ...state.current, window, opening };
     redraw((n) => n + 1);
   };
+  const pause = useRef(breath);
   useEffect(() => {
-    // What is above the screen comes in behind its first paint: the next frame begins when that is out.
-    const frame = requestAnimationFrame(() => {
+    const timer = setTimeout(() => {
+      pause.current = frame;
       const { all, window, opening } = state.current;
       const more = opening ? grown(window, all.length) : window;
       if (more !== window) {
         setWindow(more, true);
       }
-    });
-    return () => cancelAnimationFrame(frame);
+    }, pause.current);
+    return () => clearTimeout(timer);
   }, [state.current.window.from]);
   return { window: state.current.window, setWindow };
 }
