@@ -4,7 +4,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { JSDOM } from "jsdom";
-import { blocksOf, endedLength } from "../src/text/blocks.ts";
+import { Marked } from "marked";
+import { blocksOf, endedLength, isPlain, markdownOptions } from "../src/text/blocks.ts";
 import { ProseEngine } from "../src/text/prose.ts";
 import { dice } from "./world.ts";
 
@@ -91,6 +92,23 @@ test("what a chunk of an endless line changes is near its end", () => {
   for (const [p, text] of stand) {
     assert.ok(p && text && p.isConnected && p.firstChild === text && !changed.has(text));
   }
+});
+
+test("a text without markup is what the parser makes of it, without the parser", () => {
+  const roll = dice(11);
+  const pieces = ["mule", "Ö", "7", " ", " ", ", ", ". ", ": ", "; ", "! ", "?", "'", '"', "(", ")", "%", "/", "//", "://", "www.", "-", "--", "…", "\n", "\n", "\n\n"];
+  const markdown = new Marked(markdownOptions);
+  let plain = 0;
+  for (let round = 0; round < 3_000; round++) {
+    const text = `mule${Array.from({ length: roll(9) }, () => pieces[roll(pieces.length)]).join("")}`;
+    if (blocksOf(text).every((block) => isPlain(block.raw))) {
+      const el = host();
+      el.innerHTML = markdown.parse(text, { async: false }).replace(/\n(?=<|$)/g, "");
+      assert.equal(atOnce(text), el.innerHTML, JSON.stringify(text));
+      plain++;
+    }
+  }
+  assert.ok(plain > 500, `${plain}`);
 });
 
 test("a long line of code, of a table or without a space stays the line that it is", () => {

@@ -59,6 +59,13 @@ export function isHeavy(raw: string): boolean {
   return raw.length > most.characters || (raw.length > most.marks && raw.replace(/[^*_~]/g, "").length > most.marks);
 }
 
+const plainLine = /^\p{L}[\p{L}\p{N} ,.;:!?'"()%/–—…’‘“”„-]*(?<! )$/u;
+
+/** A block in which nothing can be markup: the parser and the sanitiser would change nothing. */
+export function isPlain(raw: string): boolean {
+  return !/:\/\/|www\./i.test(raw) && raw.replace(/\n+$/, "").split("\n").every((line) => plainLine.test(line));
+}
+
 function codeOf(token: Token): Block["code"] {
   if (token.type !== "code" || token["codeBlockStyle"] === "indented") {
     return null;

@@ -2,7 +2,7 @@
 // end is morphed, and nothing but growth happens under a selection.
 
 import { Marked, type Tokens } from "marked";
-import { blocksOf, endedLength, isHeavy, markdownOptions, noHTML, shown, type Block } from "./blocks.ts";
+import { blocksOf, endedLength, isHeavy, isPlain, markdownOptions, noHTML, shown, type Block } from "./blocks.ts";
 import { codeBlock, codesIn } from "./code.ts";
 import { highlight } from "./highlight.ts";
 import { normalise } from "./lines.ts";
@@ -41,7 +41,7 @@ export class ProseEngine {
     if (block.code) {
       return [codeBlock(document, block.code.lang, block.code.text, this.#o.copy)];
     }
-    if (isHeavy(block.raw)) {
+    if (isPlain(block.raw) || isHeavy(block.raw)) {
       return [plain(document, block.raw)];
     }
     let nodes: DocumentFragment;
