@@ -6,8 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -89,7 +87,13 @@ func TestKillAtEveryCommitLeavesALogThatGoesOn(t *testing.T) {
 
 // crashAt runs the scenario once. It returns the newest seq of the crashed log.
 func crashAt(t *testing.T, binary string, sc crashScenario, when string, seq int64, table *output) (tip int64, crashed bool) {
-	provider := newCompletions(t, sc.replies)
+	provider := newStand(t, func(a *answer) {
+		if a.n < len(sc.replies) { // by the history, so that a restart cannot get out of step
+			a.say(sc.replies[a.n])
+		} else {
+			a.say("all right")
+		}
+	})
 	p := newPlace(t, fmt.Sprintf(crashConfig, provider.URL)+sc.config)
 	p.binary = binary
 	if err := os.WriteFile(filepath.Join(p.dir, "file.txt"), []byte("text\n"), 0o644); err != nil {
@@ -271,70 +275,4 @@ func (p *place) effects(id string) int {
 		return 0
 	}
 	return strings.Count(string(b), "x")
-}
-
-// completions is a scripted chat completions server that refuses invalid requests.
-type completions struct {
-	*httptest.Server
-	t       *testing.T
-	replies []string
-}
-
-func newCompletions(t *testing.T, replies []string) *completions {
-	c := &completions{t: t, replies: replies}
-	c.Server = httptest.NewServer(c)
-	t.Cleanup(c.Close)
-	return c
-}
-
-func (c *completions) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var request struct{ Messages []chatMessage }
-	if err := json.NewDecoder(r.Body).Decode(&request); err != nil {
-		return // its sender was killed
-	}
-	checkAnswered(c.t, request.Messages)
-	w.Header().Set("Content-Type", "text/event-stream")
-	for _, chunk := range completion(c.reply(request.Messages)) {
-		fmt.Fprintf(w, "data: %s\n\n", chunk)
-	}
-	fmt.Fprint(w, "data: [DONE]\n\n")
-}
-
-// reply is the scripted answer at this point of the conversation: how many replies
-// the history holds tells which, so a restart cannot get out of step.
-func (c *completions) reply(history []chatMessage) string {
-	n := 0
-	for _, m := range history {
-		if m.Role == "assistant" {
-			n++
-		}
-	}
-	if n < len(c.replies) {
-		return c.replies[n]
-	}
-	return "all right"
-}
-
-// checkAnswered: every call is answered directly, in call order, and nothing else is.
-func checkAnswered(t *testing.T, messages []chatMessage) {
-	var owed []string
-	for _, m := range messages {
-		if m.Role == "tool" {
-			if len(owed) == 0 || owed[0] != m.CallID {
-				t.Errorf("a request answers %s where %v is owed", m.CallID, owed)
-				return
-			}
-			owed = owed[1:]
-			continue
-		}
-		if len(owed) > 0 {
-			t.Errorf("a request goes on before %v are answered", owed)
-		}
-		for _, call := range m.ToolCalls {
-			owed = append(owed, call.ID)
-		}
-	}
-	if len(owed) > 0 {
-		t.Errorf("a request ends with unanswered calls %v", owed)
-	}
 }

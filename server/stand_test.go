@@ -69,6 +69,30 @@ func (s *stand) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// checkAnswered: every call is answered directly, in call order, and nothing else is.
+func checkAnswered(t *testing.T, messages []chatMessage) {
+	var owed []string
+	for _, m := range messages {
+		if m.Role == "tool" {
+			if len(owed) == 0 || owed[0] != m.CallID {
+				t.Errorf("a request answers %s where %v is owed", m.CallID, owed)
+				return
+			}
+			owed = owed[1:]
+			continue
+		}
+		if len(owed) > 0 {
+			t.Errorf("a request goes on before %v are answered", owed)
+		}
+		for _, call := range m.ToolCalls {
+			owed = append(owed, call.ID)
+		}
+	}
+	if len(owed) > 0 {
+		t.Errorf("a request ends with unanswered calls %v", owed)
+	}
+}
+
 func (s *stand) asked() [][]chatMessage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
