@@ -114,6 +114,7 @@ func TestAWatcherHearsOfAStopBeforeItsEnd(t *testing.T) {
 		await g`)
 	c := w.watch()
 	w.play("cancel enough")
+	w.within(func(a *Agent) bool { return a.cancel != nil }) // behind the message that the stop was
 	if live := w.host.Live("s1"); live != (Liveness{Running: true, Stopping: true}) {
 		t.Errorf("live %+v", live)
 	}
@@ -200,6 +201,7 @@ func TestAWatcherHearsOfACompactionAroundItsCheckpoint(t *testing.T) {
 	done := make(chan error, 1)
 	go func() { _, err := w.agent.Compact(ctx); done <- err }()
 	w.play("await g")
+	w.within(func(a *Agent) bool { return a.compacting != nil }) // behind the message that began it
 	if live := w.host.Live("s1"); live != (Liveness{Compacting: true}) {
 		t.Errorf("live %+v", live)
 	}
