@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -23,10 +24,10 @@ type Log struct {
 	refs int // guarded by Store.mu: holders, and requests under way
 
 	opening sync.Mutex // held while the row and the tip are read
-	opened  bool       // guarded by opening
-	key     int64      // of the session's row; fixed once opened
-	head    string     // of its envelopes; likewise
-	owner   string     // in the search's index; likewise
+	opened  atomic.Bool
+	key     int64  // of the session's row; fixed once opened
+	head    string // of its envelopes; likewise
+	owner   string // in the search's index; likewise
 
 	lost error // the writer's: of the newest append that failed, if none was committed since
 
@@ -64,7 +65,7 @@ func (s *Store) OpenLog(ctx context.Context, id string) (*Log, error) {
 func (l *Log) open(ctx context.Context) error {
 	l.opening.Lock()
 	defer l.opening.Unlock()
-	if l.opened {
+	if l.opened.Load() {
 		if l.deleted() {
 			return fmt.Errorf("session %q: %w", l.id, ErrDeleted)
 		}
@@ -96,7 +97,7 @@ func (l *Log) open(ctx context.Context) error {
 		}
 		l.tip, l.pos, l.lastAt = seq.Int64, pos.Int64, e.At
 	}
-	l.opened = true
+	l.opened.Store(true)
 	return nil
 }
 

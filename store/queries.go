@@ -42,7 +42,7 @@ const (
 		coalesce((SELECT max(seq) FROM events INDEXED BY events_structural WHERE session = s.key AND type = ?2 AND id IS NOT NULL), -1)
 		ORDER BY key`
 
-	selectByID = `SELECT event FROM events INDEXED BY events_by_id WHERE id = ?2 AND session = ?1`
+	selectByID = `SELECT event FROM events INDEXED BY events_by_id WHERE id = ?2 AND session = ?1 AND seq <= ?3`
 
 	selectWith = `SELECT s.id FROM events e INDEXED BY events_by_id CROSS JOIN sessions s ON s.key = e.session
 		WHERE e.id = ? AND s.deleted_at IS NULL ORDER BY e.session`
@@ -83,7 +83,7 @@ func selectBefore() string {
 			b.WriteString(" UNION ALL ")
 		}
 		fmt.Fprintf(&b, `SELECT seq, event FROM events INDEXED BY events_structural
-			WHERE session = ?1 AND type = json_extract(?2, '$[%d]') AND id IS NOT NULL AND seq < ?3`, i)
+			WHERE session = ?1 AND type = json_extract(?2, '$[%d]') AND id IS NOT NULL AND seq <= ?3`, i)
 	}
 	return "SELECT event FROM (" + b.String() + " ORDER BY seq DESC LIMIT ?4)"
 }

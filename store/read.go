@@ -27,11 +27,12 @@ type Page struct {
 // Page reads the events from seq from on, as many as a page holds; none when from
 // is past the tip.
 func (l *Log) Page(ctx context.Context, from int64) (Page, error) {
+	from = max(from, 0)
 	var n int
 	var pos sql.NullInt64
 	var text []byte
 	err := l.reading(func() error {
-		return l.store.queries.page.QueryRowContext(ctx, l.key, max(from, 0), PageEvents, PageBytes).Scan(&n, &pos, &text)
+		return l.store.queries.page.QueryRowContext(ctx, l.key, from, l.upTo(from+PageEvents-1)-from+1, PageBytes).Scan(&n, &pos, &text)
 	})
 	if err != nil {
 		return Page{}, fmt.Errorf("read %q from seq %d: %w", l.id, from, err)
@@ -53,6 +54,7 @@ func (l *Log) Newest(ctx context.Context, before int64, types ...string) (Event,
 	if before < 0 {
 		upTo = math.MaxInt64
 	}
+	upTo = l.upTo(upTo)
 	query := l.store.queries.newest
 	if len(types) == 0 {
 		query = l.store.queries.newestOfAll
@@ -66,7 +68,7 @@ func (l *Log) ByID(ctx context.Context, id string) (Event, bool, error) {
 		return Event{}, false, nil
 	}
 	raw, _ := hex.DecodeString(id) // 16 hex digits, as isID says
-	return l.one(ctx, l.store.queries.byID, l.key, raw)
+	return l.one(ctx, l.store.queries.byID, l.key, raw, l.upTo(math.MaxInt64))
 }
 
 // Structural returns the structural events of the types (none given: of all)
@@ -76,7 +78,7 @@ func (l *Log) Structural(ctx context.Context, from, to int64, types ...string) (
 	if len(types) == 0 {
 		query = l.store.queries.structuralOfAll
 	}
-	return l.many(ctx, query, l.key, typeList(types), from, to)
+	return l.many(ctx, query, l.key, typeList(types), from, l.upTo(to))
 }
 
 // Before returns the newest events of the structural types, 1 to 16 of them, with a
@@ -89,17 +91,25 @@ func (l *Log) Before(ctx context.Context, seq int64, limit int, types ...string)
 	if limit <= 0 {
 		return nil, nil
 	}
+	upTo := seq - 1
 	if seq < 0 {
-		seq = math.MaxInt64
+		upTo = math.MaxInt64
 	}
-	events, err := l.many(ctx, l.store.queries.before, l.key, typeList(types), seq, limit)
+	events, err := l.many(ctx, l.store.queries.before, l.key, typeList(types), l.upTo(upTo), limit)
 	slices.Reverse(events)
 	return events, err
 }
 
 // Streamed returns the streamed pieces with from <= seq <= to, in order.
 func (l *Log) Streamed(ctx context.Context, from, to int64) ([]Event, error) {
-	return l.many(ctx, l.store.queries.streamed, l.key, from, to)
+	return l.many(ctx, l.store.queries.streamed, l.key, from, l.upTo(to))
+}
+
+// upTo is seq, or the tip where that is lower: what is committed and not yet published
+// is nobody's to read, or a reader would know of an event that the next one is not shown.
+func (l *Log) upTo(seq int64) int64 {
+	tip, _ := l.Tip()
+	return min(seq, tip)
 }
 
 func typeList(types []string) string {

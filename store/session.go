@@ -31,6 +31,7 @@ func (s *Store) Session(ctx context.Context, id string) (Session, error) {
 	}
 	defer done()
 	x, err := scanSession(s.queries.session.QueryRowContext(ctx, id))
+	s.upToTip(&x)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return Session{}, fmt.Errorf("session %q: %w", id, ErrNotFound)
@@ -80,7 +81,27 @@ func (s *Store) sessionRows(ctx context.Context, query *sql.Stmt, args ...any) (
 		}
 		out = append(out, x)
 	}
-	return out, rows.Err()
+	if err := rows.Err(); err != nil {
+		return nil, err
+	}
+	for i := range out {
+		s.upToTip(&out[i])
+	}
+	return out, nil
+}
+
+// upToTip has a row end where readers of the log see it end: what is committed and not
+// yet published is of a log that somebody holds.
+func (s *Store) upToTip(x *Session) {
+	s.mu.Lock()
+	l := s.logs[x.ID]
+	s.mu.Unlock()
+	if l == nil || !l.opened.Load() {
+		return
+	}
+	if tip, pos := l.Tip(); tip < x.LastSeq {
+		x.LastSeq, x.Bytes = tip, pos
+	}
 }
 
 // SessionsWith returns the ids of the sessions whose log holds a structural event

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"context"
+	"testing"
+)
+
+// Between the commit of an event and its publishing a read of the disk would find what no
+// tip tells of yet.
+//
+// guarantee 4
+func TestNoReadShowsAnEventBeforeItIsPublished(t *testing.T) {
+	ctx := context.Background()
+	type pair struct{ first, second *Log }
+	armed := make(chan pair, 1)
+	var now pair
+	s := open(t, Options{fault: func(stage string) error {
+		switch {
+		case stage == "insert" && now.first == nil:
+			select {
+			case now = <-armed: // the second's append joins the transaction of the first's
+				now.second.Submit(Batch{From: 1, Events: []NewEvent{event("turn/start", `{}`), chunk("x")}}, func([]Event, error) {})
+			default:
+			}
+		case stage == "commit" && now.first != nil:
+			now.first.mu.Lock() // which is published first, and so stops the publishing of both
+			now.first = nil
+		}
+		return nil
+	}})
+	if err := s.Create(ctx, Session{ID: "first", Owner: "bob", Agent: "default"}, []NewEvent{chunk("x")}); err != nil {
+		t.Fatal(err)
+	}
+	first, l := hold(t, s, "first"), session(t, s, "second")
+	armed <- pair{first, l}
+	published := make(chan struct{})
+	first.Submit(Batch{From: 1, Events: []NewEvent{chunk("x")}}, func([]Event, error) { close(published) })
+	var id string
+	for id == "" { // until the transaction is committed
+		_ = s.read.QueryRow("SELECT lower(hex(id)) FROM events WHERE session = ? AND seq = 1", l.key).Scan(&id)
+	}
+
+	tip, pos := l.Tip()
+	page, err := l.Page(ctx, 0)
+	if err != nil || len(page.Lines) != 1 || page.Pos != pos {
+		t.Errorf("a page of %d lines that ends at %d, %v; the tip is seq %d at %d", len(page.Lines), page.Pos, err, tip, pos)
+	}
+	if page, err := l.Page(ctx, 1); err != nil || len(page.Lines) != 0 {
+		t.Errorf("past the tip %d lines, %v", len(page.Lines), err)
+	}
+	if _, found, err := l.ByID(ctx, id); found || err != nil {
+		t.Errorf("found by its id: %v, %v", found, err)
+	}
+	if e, _, err := l.Newest(ctx, -1); err != nil || e.Seq != tip {
+		t.Errorf("the newest is %d, %v", e.Seq, err)
+	}
+	for name, read := range map[string]func() ([]Event, error){
+		"Structural": func() ([]Event, error) { return l.Structural(ctx, 1, 1<<40) },
+		"Before":     func() ([]Event, error) { return l.Before(ctx, -1, 9, "turn/start") },
+		"Streamed":   func() ([]Event, error) { return l.Streamed(ctx, 1, 1<<40) },
+	} {
+		if events, err := read(); err != nil || len(events) != 0 {
+			t.Errorf("%s: %d events, %v", name, len(events), err)
+		}
+	}
+	x, err := s.Session(ctx, "second")
+	if err != nil || x.LastSeq != tip || x.Bytes != pos {
+		t.Errorf("its row ends at seq %d, %d bytes, %v", x.LastSeq, x.Bytes, err)
+	}
+	if all, err := s.SessionsOf(ctx, "ada"); err != nil || len(all) != 1 || all[0].LastSeq != tip {
+		t.Errorf("the list: %+v, %v", all, err)
+	}
+
+	first.mu.Unlock()
+	<-published
+	if page, err := l.Page(ctx, 0); err != nil || len(page.Lines) != 3 {
+		t.Errorf("published, a page has %d lines, %v", len(page.Lines), err)
+	}
+}
