@@ -14,6 +14,9 @@ import (
 // link is what carries a connection: a child process or an HTTP client.
 type link interface {
 	transport() sdk.Transport
+	// call returns the context to send a call with, and what is closed when the server has
+	// been told that the context was ended before the answer.
+	call(ctx context.Context) (sending context.Context, told <-chan struct{})
 	hangUp()     // asks the other side to end
 	kill()       // ends everything at once; may be called at any time, from anywhere
 	wait() error // until nothing is left of it; the error says how a child ended
@@ -101,6 +104,7 @@ func (c *conn) keep() {
 	c.untilUseless()
 	c.retire()
 	c.end(errors.New("the connection is being ended"))
+	within(cancelGrace, c.idle) // a session that is being closed tells the server of no call that has ended
 	killer := time.AfterFunc(stopGrace, c.link.kill)
 	defer killer.Stop()
 	c.link.hangUp()
@@ -200,8 +204,12 @@ func (c *conn) call(ctx context.Context, params *sdk.CallToolParams) (*sdk.CallT
 		ctx, end := context.WithCancelCause(ctx)
 		defer end(nil)
 		defer context.AfterFunc(c.life, func() { end(context.Cause(c.life)) })()
-		result, err := c.session.CallTool(ctx, params)
+		sending, told := c.link.call(ctx)
+		result, err := c.session.CallTool(sending, params)
 		done <- answer{result, err}
+		if err != nil && ctx.Err() != nil {
+			within(cancelGrace, told)
+		}
 	}()
 	select {
 	case a := <-done:
@@ -215,6 +223,16 @@ func (c *conn) call(ctx context.Context, params *sdk.CallToolParams) (*sdk.CallT
 		return a.result, a.err
 	case <-late.C:
 		return nil, context.Cause(ctx)
+	}
+}
+
+// within waits until done is closed, but no longer than a while.
+func within(a time.Duration, done <-chan struct{}) {
+	late := time.NewTimer(a)
+	defer late.Stop()
+	select {
+	case <-done:
+	case <-late.C:
 	}
 }
 

@@ -14,8 +14,9 @@
 //     item its type in brackets. What the server calls an error is the call's error.
 //  4. Arguments reach the server as the model wrote them, digits and all.
 //  5. Whatever a server does, a call ends: by its answer, by the timeout ("mcp
-//     timeout after Ns"), by the end of its context, which the server is told of, or
-//     by the loss of the connection. Each is a result of the call.
+//     timeout after Ns"), by the end of its context or of the mount, or by the loss of
+//     the connection. Each is a result of the call. A server that is still there is told
+//     that a call was given up, before its connection is taken down.
 //  6. Behind a timeout the next call has a new connection, and no answer is ever
 //     taken for another call's. Calls of others that are under way on the old
 //     connection keep it until they end.

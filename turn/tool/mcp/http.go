@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync"
 	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -76,6 +77,7 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 	if !r.same(req.URL) {
 		return nil, fmt.Errorf("a request to %s, another host, is not sent", req.URL.Host)
 	}
+	defer noticed(req.Context())
 	ctx, cancel := context.WithCancelCause(req.Context())
 	release := context.AfterFunc(r.life, func() { cancel(errHungUp) })
 	done := func() { release(); cancel(nil) }
@@ -107,6 +109,29 @@ func (r *remote) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 var errNoStream = errors.New("it does not say whether it has a stream of notifications")
+
+// call marks the context. What the SDK sends under its values when it has ended is the
+// notice that the call was given up, and that goes out behind the call's back.
+func (r *remote) call(ctx context.Context) (context.Context, <-chan struct{}) {
+	n := &notice{call: ctx, sent: make(chan struct{})}
+	return context.WithValue(ctx, noticeKey{}, n), n.sent
+}
+
+type noticeKey struct{}
+
+// notice is how a server is told that a call was given up.
+type notice struct {
+	call context.Context
+	once sync.Once
+	sent chan struct{} // closed when it was sent, or failed
+}
+
+// noticed follows every request that ends: the call's own has ended with its context.
+func noticed(ctx context.Context) {
+	if n, ok := ctx.Value(noticeKey{}).(*notice); ok && n.call.Err() != nil && ctx.Err() == nil {
+		n.once.Do(func() { close(n.sent) })
+	}
+}
 
 // noStream is the answer of a server without a stream of notifications.
 func noStream(req *http.Request) *http.Response {

@@ -175,6 +175,25 @@ func TestACancelOverHTTPTellsTheServer(t *testing.T) {
 	}
 }
 
+// TestACloseInMidCallTellsAnHTTPServer: guarantee 5.
+func TestACloseInMidCallTellsAnHTTPServer(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, nil)
+	w := mount(t, nil, web(s.URL)).ready()
+	done := make(chan tool.Result)
+	go func() { done <- w.call("mcp__web__hang", `{}`) }()
+	<-s.entered
+	w.Close()
+	if r := <-done; r.Error != "cancelled" {
+		t.Errorf("%+v", r)
+	}
+	select {
+	case <-s.stopped:
+	case <-time.After(30 * time.Second):
+		t.Error("the server goes on with a call that was given up")
+	}
+}
+
 // TestAnHTTPServerThatGoesAwayInMidCallIsAnErrorAndItsReturnIsNoticed: guarantees 5
 // and 7.
 func TestAnHTTPServerThatGoesAwayInMidCallIsAnErrorAndItsReturnIsNoticed(t *testing.T) {

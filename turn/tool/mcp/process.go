@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"os"
 	"os/exec"
@@ -113,6 +114,14 @@ func (p *process) reap(output *outputLog, stderr *os.File) {
 
 func (p *process) transport() sdk.Transport {
 	return &sdk.IOTransport{Reader: p.stdout, Writer: p.stdin, MaxLineLength: -1} // lines are bounded here
+}
+
+// call has nobody wait: the notice that a call was given up is written to the child, or the
+// child is told by the end of its input.
+func (p *process) call(ctx context.Context) (context.Context, <-chan struct{}) {
+	told := make(chan struct{})
+	close(told)
+	return ctx, told
 }
 
 // hangUp closes the child's input, which tells a server to end; one that goes on gets
