@@ -145,6 +145,7 @@ func (a *Agent) obey(command func() error) error {
 		return err
 	}
 	err := a.settle()
+	a.announceStatus("") // whoever is answered finds in Live what they asked for
 	if a.kept > kept {
 		return nil // the command is on the disk with the first append; what failed behind it has stopped the turn
 	}
