@@ -130,8 +130,8 @@ func TestWhoStopsATurnFindsInLiveThatItStops(t *testing.T) {
 	w.play(`model call:c1:once:{"gate":"g"}
 		start hi
 		await g`)
-	hold := func() (busy, goOn chan struct{}) {
-		busy, goOn = make(chan struct{}), make(chan struct{})
+	hold := func() (chan struct{}, chan struct{}) {
+		busy, goOn := make(chan struct{}), make(chan struct{})
 		w.agent.post(func() { close(busy); <-goOn })
 		return busy, goOn
 	}
