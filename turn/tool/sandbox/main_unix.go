@@ -19,7 +19,7 @@ const hook = "__sandbox"
 const (
 	statusFD  = 3 // the command's own, passed through
 	reportFD  = 4 // takes the reason for an end
-	controlFD = 5 // the supervisor's: ends when the command is to be killed
+	controlFD = 5 // the supervisor's: has a byte, or its end, when the command is to be killed
 )
 
 // exitNotRun is the code of a child that could not begin.

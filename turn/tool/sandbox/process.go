@@ -18,7 +18,7 @@ type Process struct {
 	box     *Sandbox
 	entries string   // of the box's split folders when it started
 	pid     int      // of its supervisor
-	control *os.File // closed = kill
+	control *os.File // a byte = kill, and so is its end without one: then the server is gone
 	done    chan struct{}
 	code    int
 	why     string
@@ -28,7 +28,10 @@ type Process struct {
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Kill kills the command and everything that it started. It does not wait; Done does.
-func (p *Process) Kill() { p.control.Close() }
+func (p *Process) Kill() {
+	_, _ = p.control.Write([]byte{0}) // fails when the command has ended
+	p.control.Close()
+}
 
 // End is how the command ended, once Done is closed: its exit code, 128 and the number
 // of the signal if one ended it. The reason is not "" when the sandbox ended it, or

@@ -42,7 +42,6 @@ func (s *Sandbox) Start(c Command) (*Process, error) {
 func (s *Sandbox) start(c Command, removeTemp bool) (*Process, error) {
 	told := s.spec
 	told.Argv, told.Dir, told.Temp, told.RemoveTemp = c.Argv, s.spec.Workspace[0], c.Temp, removeTemp
-	told.Server = os.Getpid()
 	entries := s.entries() // before the child looks: what comes in between counts as new
 	text, err := json.Marshal(told)
 	if err != nil {

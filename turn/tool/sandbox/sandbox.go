@@ -47,8 +47,7 @@ type spec struct {
 	Dir  string
 	Temp string
 
-	RemoveTemp bool // when nothing of the command is left
-	Server     int  // its process id: when it is gone, Temp is removed in any case
+	RemoveTemp bool // when nothing of the command is left; when the server is gone, in any case
 }
 
 // New checks the configuration. The error names everything that is wrong with it.

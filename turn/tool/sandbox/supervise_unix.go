@@ -40,18 +40,10 @@ func supervise(told spec) int {
 	}
 	letGo(status)
 	exited, gone := reap(child.Pid)
-	killed := make(chan struct{})
-	go func() {
-		defer close(killed)
-		for { // nothing is ever written: the end comes with the server's, at the latest
-			if _, err := unix.Read(controlFD, make([]byte, 1)); err != unix.EINTR {
-				return
-			}
-		}
-	}()
+	killed, alone := control()
 	code, reason := watch(told, exited, killed)
 	kill(child.Pid, gone)
-	if told.RemoveTemp || os.Getppid() != told.Server {
+	if told.RemoveTemp || alone() {
 		os.RemoveAll(told.Temp)
 	}
 	if reason != "" {
@@ -62,6 +54,33 @@ func supervise(told spec) int {
 	default:
 	}
 	return code
+}
+
+// control reads what the server has to say: a kill, or nothing before its own end. That
+// the pipe has ended is known before the parent's id changes, and so tells it alone.
+func control() (killed <-chan struct{}, alone func() bool) {
+	told, gone := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(told)
+		for {
+			switch n, err := unix.Read(controlFD, make([]byte, 1)); {
+			case err == unix.EINTR:
+			case n == 0:
+				close(gone)
+				return
+			default:
+				return
+			}
+		}
+	}()
+	return told, func() bool {
+		select {
+		case <-gone:
+			return true
+		default:
+			return false
+		}
+	}
 }
 
 // letGo gives up the command's files, whose readers wait for the last writer to go.
