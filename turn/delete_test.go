@@ -291,6 +291,28 @@ func TestADeletionAnswersWhoeverWaits(t *testing.T) {
 	w.agent = other
 }
 
+// A deletion has begun, and the turn ends before it is told to.
+func TestARunThatWaitsWhenItsSessionIsDeletedIsToldThatThereIsNone(t *testing.T) {
+	w := newWorld(t)
+	w.play(`model call:q1:askpar:{} call:p1:par:{"gate":"slow"}
+		wake go
+		await slow
+		parked q1`)
+	done := make(chan started, 1)
+	err := w.agent.do(context.Background(), func() error {
+		err := w.agent.startRun(context.Background(), NewRun{Input: "instead"}, done)
+		w.agent.closed.Store(true)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if run := <-done; !errors.Is(run.err, ErrForeign) {
+		t.Errorf("the run came to %v, want ErrForeign", run.err)
+	}
+	w.agent.closed.Store(false)
+}
+
 func TestADeletionOfNoSessionIsRefused(t *testing.T) {
 	w := newWorld(t)
 	if err := w.host.Delete(context.Background(), "nope"); !errors.Is(err, store.ErrNotFound) {

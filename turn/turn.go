@@ -120,6 +120,7 @@ func (a *Agent) advance() (more bool, err error) {
 func (a *Agent) afterTurn() (more bool, err error) {
 	a.cancel, a.resuming = nil, false
 	if a.closed.Load() {
+		a.refuseStart(ErrForeign)
 		a.rest()
 		return false, nil
 	}
