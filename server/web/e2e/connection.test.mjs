@@ -1,6 +1,9 @@
-// The connection: killed servers, networks that go, and what is said meanwhile.
+// The connection: killed servers, logs that are restored, networks that go, and what is
+// said meanwhile.
 
 import assert from "node:assert/strict";
+import { copyFileSync, renameSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { World } from "./world.mjs";
 
@@ -61,3 +64,37 @@ test("offline is said, a text stays in its box, and what happened meanwhile is t
   assert.equal(await tab.page.inputValue("#message"), "kept");
   await tab.sameAfterReload();
 });
+
+for (const [name, restored] of [
+  ["a backup", (world, from) => world.hitchpost("backup", from)],
+  ["a copy of its file, which has the same identity,", (world, from) => copyFileSync(join(world.folder, "hitchpost.db"), join(world.folder, from))],
+]) {
+  test(`when ${name} takes the place of the log, the inspector drops what it read of the old one`, async (t) => {
+    const world = await World.of(t);
+    const tab = await world.session();
+    await tab.run("think 2");
+    await tab.page.keyboard.press("Escape");
+    await tab.page.keyboard.press("l");
+    const rows = () => tab.page.locator(".ev").innerText();
+    await tab.until("the whole log", async () => /turn\/end/.test(await rows()));
+    const then = await rows();
+    tab.outage();
+    await world.stop("SIGTERM");
+    restored(world, "kept.db");
+    await world.serve();
+    await tab.live();
+    await tab.run("think 3");
+    await tab.until("the second run", async () => /think 3/.test(await rows()));
+    await world.stop("SIGTERM");
+    renameSync(join(world.folder, "kept.db"), join(world.folder, "hitchpost.db"));
+    await world.serve();
+    await tab.live();
+    await tab.until("the rows of the log that was restored", async () => (await rows()) === then);
+    await tab.run("think 4");
+    await tab.until("a row of its new run", async () => /think 4/.test(await rows()));
+    const now = await rows();
+    await tab.page.reload();
+    await tab.live();
+    await tab.until("the same after a reload", async () => (await rows()) === now);
+  });
+}

@@ -40,8 +40,7 @@ export class World {
     world.configure("127.0.0.1:0");
     if (lines !== "") {
       writeFileSync(join(world.folder, "sessions.jsonl"), lines);
-      const done = spawnSync(process.env.HITCHPOST, ["import", "sessions.jsonl"], { cwd: world.folder });
-      assert.equal(done.status, 0, String(done.stderr));
+      world.hitchpost("import", "sessions.jsonl");
     }
     if (waits) {
       await world.serve();
@@ -62,6 +61,12 @@ default = "demo/guide"
 workspace = ["yard"]
 ${tokens}`);
     mkdirSync(join(this.folder, "yard"), { recursive: true });
+  }
+
+  /** Runs another command of the binary beside the log. */
+  hitchpost(...words) {
+    const done = spawnSync(process.env.HITCHPOST, words, { cwd: this.folder });
+    assert.equal(done.status, 0, String(done.stderr));
   }
 
   /** Starts the server; again it has the address that it had. */

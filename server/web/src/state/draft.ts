@@ -26,9 +26,10 @@ export function initialState(): AppState {
   };
 }
 
-export function initialSession(id: string): SessionState {
+export function initialSession(id: string, openedAt: number): SessionState {
   return {
     id,
+    openedAt,
     load: "loading",
     problem: "",
     oldest: "",

@@ -128,7 +128,7 @@ function isBehind(run: RunState): boolean {
 
 function open(d: Draft, id: string): void {
   leave(d);
-  d.s.open = initialSession(id);
+  d.s.open = initialSession(id, d.s.tick);
   d.want({ want: "page", session: id });
   d.want({ want: "inbox", session: id });
   if (!d.s.rows.has(id)) {

@@ -120,6 +120,8 @@ export type PageLoad = "none" | "loading" | "ready" | "failed";
 /** The one session whose entries are kept. */
 export interface SessionState {
   id: string;
+  /** tick of the opening: another one while it stays open means that its log is another one */
+  openedAt: number;
   /** the newest page; absent: no such session (any more) */
   load: "loading" | "ready" | "failed" | "absent";
   /** words of the failed read */

@@ -98,7 +98,7 @@ function watched(all: Actions, stage: Stage): Actions {
 function opened(scene: Scene): SessionState {
   const entries = (scene.items ?? []).flatMap((item) => (item.entry ? [item.entry] : []));
   return {
-    ...initialSession(session), load: scene.load ?? "ready", leaf: entries.at(-1)?.id ?? "", entries: new Map(entries.map((e) => [e.id, e])),
+    ...initialSession(session, 1), load: scene.load ?? "ready", leaf: entries.at(-1)?.id ?? "", entries: new Map(entries.map((e) => [e.id, e])),
     earlier: scene.earlier ?? "start", inbox: scene.inbox ? inbox : [], inboxLoad: "ready",
   };
 }

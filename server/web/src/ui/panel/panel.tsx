@@ -1,5 +1,6 @@
 // The side panel: one of log and settings.
 
+import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon, IconButton } from "../icons.tsx";
@@ -12,7 +13,9 @@ import { SettingsPanel } from "./settings.tsx";
 type PanelRoute = NonNullable<Extract<Route, { at: "session" }>["panel"]>;
 
 export function Panel({ session, panel }: { session: string; panel: PanelRoute }) {
-  return panel.is === "log" ? <LogPanel key={session} session={session} seq={panel.seq} /> : <SettingsPanel key={session} session={session} />;
+  const { app } = usePage();
+  const openedAt = useComputed(() => app.value.open?.openedAt).value; // a log that took the place of another is read anew
+  return panel.is === "log" ? <LogPanel key={`${session} ${openedAt}`} session={session} seq={panel.seq} /> : <SettingsPanel key={session} session={session} />;
 }
 
 interface FrameProps {
