@@ -43,7 +43,7 @@ export function createPage(window: Window & typeof globalThis): Page {
   });
   void client.begin();
   return {
-    app: store.state, ...partsOf(store.state), connection: client.shown, timeline, now, route: router.route, go: router.go, local,
+    app: store.state, ...partsOf(store.state), connection: client.shown, timeline, now, route: router.route, go: router.go, showPanel: router.showPanel, local,
     prose: new ProseEngine({ window, idle: idle(window), copy: (text) => void copy(text) }),
     act: actions({
       store, rest, reader: client.reader, window,

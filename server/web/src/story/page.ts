@@ -79,7 +79,8 @@ export function storyPage(scene: Scene, prose: ProseEngine): { page: Page; stage
   };
   const { app, connection, timeline } = stage;
   const page: Page = {
-    app, ...partsOf(app), connection, timeline, now: signal(now), route, go: (to) => (route.value = to), local, prose, act: watched(acts(), stage),
+    app, ...partsOf(app), connection, timeline, now: signal(now), route, go: (to) => (route.value = to),
+    showPanel: (panel) => (route.value = { at: "session", session, entry: "", panel }), local, prose, act: watched(acts(), stage),
   };
   return { page, stage };
 }

@@ -1,7 +1,7 @@
 // The whole page.
 
 import { useSignalEffect } from "@preact/signals";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
 import { groupsOf, landing, waitingCalls } from "../state/select.ts";
 import { useAnnouncements } from "./announce.ts";
 import { Dialogs, tell } from "./dialog.tsx";
@@ -11,7 +11,7 @@ import { KeyList } from "./keys.tsx";
 import { said } from "./live.ts";
 import { type Page, PageProvider, usePage } from "./page.ts";
 import { Panel } from "./panel/panel.tsx";
-import { toSession } from "./route.ts";
+import { toggled, toSession } from "./route.ts";
 import { phoneScreen, stepping } from "./screen.ts";
 import { Absent, SessionView } from "./session.tsx";
 import { Sessions } from "./sessions/list.tsx";
@@ -95,7 +95,7 @@ function useHome(): void {
       local.setLastOpened(at.session); // kept for its owner, who is known by now
     }
   }, [at, me?.owner]);
-  useEffect(() => {
+  useLayoutEffect(() => { // before the paint: a panel that is gone leaves no empty screen
     if (at.at === "session") {
       phoneScreen.value = at.panel ? "panel" : "main";
     }
@@ -163,7 +163,7 @@ function run(page: Page, timeline: TimelineHandle | null, command: Command): boo
       if (at.at !== "session") {
         return false;
       }
-      page.go({ ...at, entry: "", panel: at.panel?.is === command ? null : command === "log" ? { is: "log", seq: -1 } : { is: "settings" } }, true);
+      page.showPanel(toggled(at.panel, command));
       return true;
     case "end":
       timeline?.toEnd();
@@ -209,7 +209,7 @@ function leave(page: Page): boolean {
   const active = document.activeElement;
   const panel = document.querySelector(".panel");
   if (at.at === "session" && at.panel && (panel?.contains(active) || active === document.body)) {
-    page.go({ ...at, panel: null }, true);
+    page.showPanel(null);
     return true;
   }
   if (active instanceof HTMLElement && active.matches("input, textarea, select")) {

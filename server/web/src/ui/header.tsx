@@ -11,26 +11,20 @@ import { Icon, IconButton, Status } from "./icons.tsx";
 import { Menu } from "./menu.tsx";
 import { usePage } from "./page.ts";
 import { useReading } from "./panel/reading.tsx";
-import { type Route, toSession } from "./route.ts";
+import { toggled, toSession } from "./route.ts";
 import { askDelete, askRename, copyLink, pin } from "./sessions/acts.ts";
 import { phoneScreen } from "./screen.ts";
 import { connected, refusal, sessionLook, titleOf } from "./words.ts";
 
 export function SessionHeader({ id, row }: { id: string; row: SessionRow | undefined }) {
   const page = usePage();
-  const { connection, standing, me, route, go } = page;
+  const { connection, standing, me, route, showPanel } = page;
   const live = connected(connection.value);
   const look = row && sessionLook(row, callsOf(standing.value, id), live, false);
   const chip = { need: "need", run: "run", fail: "fail", off: "off" }[look?.glyph as string] ?? "";
   const at = route.value;
   const panel = at.at === "session" ? at.panel : null;
-  const show = (is: "log" | "settings"): void => {
-    const next: Route = { at: "session", session: id, entry: "", panel: panel?.is === is ? null : is === "log" ? { is, seq: -1 } : { is } };
-    go(next, true);
-    if (next.panel) {
-      phoneScreen.value = "panel";
-    }
-  };
+  const show = (is: "log" | "settings"): void => showPanel(toggled(panel, is));
   const waiting = waitingCalls(standing.value);
   const off = me.value?.allow.includes("admin") === false ? "This token does not allow it" : "";
   return (

@@ -7,7 +7,7 @@ import { computed, type ReadonlySignal } from "@preact/signals";
 import type { LogEvent, Queue } from "../protocol.gen.ts";
 import type { AppState, ConnectionState, Outcome, Session, StandingCall, Timeline } from "../state/types.ts";
 import type { Local } from "./local.ts";
-import type { Route } from "./route.ts";
+import type { PanelRoute, Route } from "./route.ts";
 
 export interface Page extends Parts {
   /** changes with every chunk: who draws reads a part of it, where one is enough */
@@ -20,6 +20,8 @@ export interface Page extends Parts {
   route: ReadonlySignal<Route>;
   /** changes the address; replace leaves no step to go back to */
   go(route: Route, replace?: boolean): void;
+  /** opens a panel of the session, or closes it. On a phone it is a screen, and a step that the browser's Back takes */
+  showPanel(panel: PanelRoute): void;
   local: Local;
   prose: ProseEngine;
   act: Actions;

@@ -1,5 +1,8 @@
 // Addresses: real paths, so that the fragment is free for the sign-in link.
 
+/** A panel of a session. null = none; log: at that position, −1 = at its end */
+export type PanelRoute = { is: "log"; seq: number } | { is: "settings" } | null;
+
 /** Which screen is shown, as the address says it. */
 export type Route =
   | { at: "home" }
@@ -8,14 +11,18 @@ export type Route =
       session: string;
       /** to be scrolled to and marked; "" = none */
       entry: string;
-      /** null = no panel; log: open it there, −1 = at its end */
-      panel: { is: "log"; seq: number } | { is: "settings" } | null;
+      panel: PanelRoute;
     }
   | { at: "unknown"; path: string };
 
 /** A session without anything else. */
 export function toSession(session: string): Route {
   return { at: "session", session, entry: "", panel: null };
+}
+
+/** What a button for a panel leads to, where another one or this one is open. */
+export function toggled(panel: PanelRoute, is: "log" | "settings"): PanelRoute {
+  return panel?.is === is ? null : is === "log" ? { is, seq: -1 } : { is };
 }
 
 /** Reads an address: path is percent-encoded, query with or without its "?". */
@@ -30,7 +37,7 @@ export function parseRoute(path: string, query: string): Route {
   }
   const asked = new URLSearchParams(query);
   const log = asked.get("log");
-  let panel: Extract<Route, { at: "session" }>["panel"] = null;
+  let panel: PanelRoute = null;
   if (log !== null) {
     panel = { is: "log", seq: /^\d{1,15}$/.test(log) ? Number(log) : -1 };
   } else if (asked.has("settings")) {

@@ -9,3 +9,8 @@ type Screen = "list" | "main" | "panel";
 export const stepping = { now: false };
 
 export const phoneScreen = signal<Screen>("main");
+
+/** The width of the style sheet. */
+export function isPhone(): boolean {
+  return matchMedia("(max-width: 760px)").matches;
+}

@@ -9,7 +9,7 @@ import { Strip } from "./composer/strip.tsx";
 import { useTakeBack, Waiting } from "./composer/waiting.tsx";
 import { SessionHeader } from "./header.tsx";
 import { usePage } from "./page.ts";
-import { phoneScreen } from "./screen.ts";
+import { isPhone, phoneScreen } from "./screen.ts";
 import { type TimelineHandle, TimelineView } from "./timeline/timeline.tsx";
 
 interface SessionProps {
@@ -36,7 +36,7 @@ export function SessionView({ id, handle }: SessionProps) {
 export function Absent() {
   const { go } = usePage();
   const leave = (): void => {
-    if (matchMedia("(max-width: 760px)").matches) {
+    if (isPhone()) {
       phoneScreen.value = "list"; // beside it stands nothing
     } else {
       go({ at: "home" });

@@ -73,7 +73,7 @@ export function LogPanel({ session, seq }: { session: string; seq: number }) {
   const first = log.events[0]?.seq;
   return (
     <PanelFrame
-      session={session} name="Log"
+      name="Log"
       head={
         <>
           <span class="muted num meta-plain">{first !== undefined && `${position(first)} to ${position(last)}`}</span>

@@ -4,22 +4,18 @@ import { useComputed } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
 import { Icon, IconButton } from "../icons.tsx";
-import { type Route, usePage } from "../page.ts";
-import { phoneScreen } from "../screen.ts";
-import { toSession } from "../route.ts";
+import { usePage } from "../page.ts";
+import type { PanelRoute } from "../route.ts";
 import { LogPanel } from "./log.tsx";
 import { SettingsPanel } from "./settings.tsx";
 
-type PanelRoute = NonNullable<Extract<Route, { at: "session" }>["panel"]>;
-
-export function Panel({ session, panel }: { session: string; panel: PanelRoute }) {
+export function Panel({ session, panel }: { session: string; panel: NonNullable<PanelRoute> }) {
   const { app } = usePage();
   const openedAt = useComputed(() => app.value.open?.openedAt).value; // a log that took the place of another is read anew
   return panel.is === "log" ? <LogPanel key={`${session} ${openedAt}`} session={session} seq={panel.seq} /> : <SettingsPanel key={session} session={session} />;
 }
 
 interface FrameProps {
-  session: string;
   name: string;
   /** what stands in the header behind the name */
   head?: ComponentChildren;
@@ -27,8 +23,8 @@ interface FrameProps {
 }
 
 /** The frame of a panel; closing it hands the focus back to the conversation. */
-export function PanelFrame({ session, name, head, children }: FrameProps) {
-  const { go } = usePage();
+export function PanelFrame({ name, head, children }: FrameProps) {
+  const { showPanel } = usePage();
   const frame = useRef<HTMLElement>(null);
   useLayoutEffect(
     () => () => {
@@ -38,10 +34,7 @@ export function PanelFrame({ session, name, head, children }: FrameProps) {
     },
     [],
   );
-  const close = (): void => {
-    phoneScreen.value = "main";
-    go(toSession(session), true);
-  };
+  const close = (): void => showPanel(null);
   return (
     <aside ref={frame} class="panel" aria-label={name}>
       <header class="head">

@@ -18,7 +18,7 @@ export function SettingsPanel({ session }: { session: string }) {
   const { rows } = usePage();
   const row = rows.value.get(session);
   return (
-    <PanelFrame session={session} name="Settings">
+    <PanelFrame name="Settings">
       {row && (
         <div class="settings">
           <General row={row} />
