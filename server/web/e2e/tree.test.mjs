@@ -30,13 +30,91 @@ test("a text that is edited and an answer that is given anew keep what was there
   await tab.sameAfterReload();
   await tab.button("Next attempt").first().click();
   await tab.until("the edited text again", async () => /Thought 3 of 3/.test(await tab.text()));
+});
+
+test("a text that is being edited stays with its entry, over a reload and a look elsewhere, until it is sent or given up", async (t) => {
+  const world = await World.of(t);
+  const tab = await world.session();
   const here = tab.page.url();
+  const field = tab.page.getByLabel("Edit your text");
+  const reloaded = async () => {
+    await tab.page.reload();
+    await tab.live();
+    await tab.page.locator(".runfoot").waitFor();
+  };
+  await tab.run("think 2");
   await tab.button("Edit and branch").click();
   await tab.page.keyboard.type(", or four");
-  await tab.create(); // whoever looks elsewhere has the text in the box
+  await reloaded();
+  await field.waitFor();
+  assert.equal(await field.inputValue(), "think 2, or four");
+  assert.equal(await field.evaluate((e) => e === document.activeElement), false, "what comes back takes no focus");
+  await tab.create();
   await tab.page.goBack();
   await tab.page.waitForURL(here);
-  await tab.until("what was typed", async () => (await tab.page.inputValue("#message")) === "think 3, or four");
+  await field.waitFor();
+  assert.equal(await field.inputValue(), "think 2, or four");
+  await tab.button("Cancel").click();
+  await reloaded();
+  await tab.button("Edit and branch").click();
+  assert.equal(await field.inputValue(), "think 2", "it was given up");
+  await tab.page.keyboard.press("ControlOrMeta+A");
+  await tab.page.keyboard.type("think 3");
+  await reloaded();
+  await tab.button("Send as a new attempt").click();
+  await tab.until("the new answer", async () => /Thought 3 of 3/.test(await tab.text()) && (await tab.feet()) === 1);
+  await tab.button("Previous attempt").first().click();
+  await tab.until("the old answer", async () => /Thought 2 of 2/.test(await tab.text()));
+  await reloaded();
+  assert.equal(await field.count(), 0, "it was sent");
+  assert.equal(await tab.page.inputValue("#message"), "");
+});
+
+test("a text that is being edited when its entry leaves the screen is in the box, unless the log has it", async (t) => {
+  const world = await World.of(t);
+  const tab = await world.session();
+  const session = new URL(tab.page.url()).pathname.slice(3);
+  const inBox = (text) => tab.until(`“${text}” in the box`, async () => (await tab.page.inputValue("#message")) === text);
+  const edit = async (text) => {
+    await tab.button("Edit and branch").click();
+    await tab.page.keyboard.press("ControlOrMeta+A");
+    await tab.page.keyboard.type(text);
+  };
+  const gone = () => tab.page.locator(".you-edit").waitFor({ state: "detached" });
+  await tab.run("think 1");
+  await edit("of another branch");
+  const entry = await tab.page.locator("article.e").filter({ has: tab.page.locator(".you-edit") }).getAttribute("data-key");
+  await world.rest(`sessions/${session}/branch`, { method: "POST", body: JSON.stringify({ entry_id: entry, exclusive: true }), headers: { "content-type": "application/json" } });
+  await gone();
+  await inBox("of another branch");
+  await tab.run("think 2");
+  let arrives = false;
+  let asked = 0;
+  await tab.page.route("**/runs", async (route) => { // an answer is never heard
+    if (arrives) {
+      await route.fetch();
+    }
+    asked++;
+  });
+  const sent = async (text) => {
+    const before = asked;
+    await edit(text);
+    await tab.button("Send as a new attempt").click();
+    await tab.until("it is on its way", () => asked > before);
+    await gone();
+    assert.equal(await tab.page.inputValue("#message"), "");
+    await tab.page.reload();
+    await tab.live();
+  };
+  await sent("of no attempt yet");
+  await inBox("of no attempt yet");
+  await tab.page.fill("#message", "");
+  await world.rest(`sessions/${session}/runs`, { method: "POST", body: JSON.stringify({ input: "think 2" }), headers: { "content-type": "application/json" } });
+  await tab.until("its end", async () => (await tab.feet()) === 1);
+  arrives = true;
+  await sent("think 3");
+  await tab.until("the new answer", async () => /Thought 3 of 3/.test(await tab.text()) && (await tab.feet()) === 1);
+  assert.equal(await tab.page.inputValue("#message"), "");
 });
 
 test("a search opens what it found, in another attempt too, and a late answer takes nothing's place", async (t) => {

@@ -120,6 +120,22 @@ test("a text on its way is kept with its key as long as the draft holds it", () 
   assert.equal(local.onItsWay("s"), "");
 });
 
+test("a text that is edited is kept with its entry, beside the draft, and goes with its session", () => {
+  const memory = new Memory();
+  const local = new Local(memory);
+  local.setDraft("s", "a draft");
+  local.setEdit("s", "e1", "one");
+  local.setEdit("s", "e2", "two");
+  local.setEdit("s2", "e1", "of another session");
+  const later = new Local(memory);
+  assert.deepEqual([later.draft("s"), later.edit("s", "e1"), later.edit("s", "e3")], ["a draft", "one", ""]);
+  assert.deepEqual(later.edits("s").sort(), ["e1", "e2"]);
+  later.setEdit("s", "e1", "");
+  assert.deepEqual(later.edits("s"), ["e2"]);
+  later.forget("s");
+  assert.deepEqual([...memory.kept.values()], ["of another session"]);
+});
+
 test("a storage that refuses breaks nothing", () => {
   const refuses = (): never => {
     throw new Error("full");

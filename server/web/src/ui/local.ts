@@ -63,6 +63,21 @@ export class Local {
     this.#write(this.#draftKey(session), text === "" ? null : text);
   }
 
+  /** What stands where a text of the session is edited anew; "" = nothing was typed there. */
+  edit(session: string, entry: string): string {
+    return this.draft(`${session}/${entry}`);
+  }
+
+  setEdit(session: string, entry: string, text: string): void {
+    this.setDraft(`${session}/${entry}`, text);
+  }
+
+  /** The entries of a session of which an edit is kept. */
+  edits(session: string): string[] {
+    const before = this.#draftKey(`${session}/`);
+    return this.#keys(before).map((key) => key.slice(before.length));
+  }
+
   /** A text that left another box and did not arrive: it stands before what is written. */
   handBack(session: string, text: string): void {
     const draft = this.#draft(session).peek();
@@ -141,6 +156,7 @@ export class Local {
   /** Forgets a session that is gone. */
   forget(session: string): void {
     this.setDraft(session, "");
+    this.edits(session).forEach((entry) => this.setEdit(session, entry, ""));
     this.setOnItsWay(session, "");
     for (const what of ["read", "folds", "queue"]) {
       this.#set(`${what}:${session}`, null);
@@ -149,16 +165,20 @@ export class Local {
 
   /** Forgets everything: signing out. */
   clear(): void {
+    this.#keys(prefix).forEach((key) => this.#write(key, null));
+    this.#drafts.forEach((draft) => (draft.value = ""));
+    this.#touchAll();
+  }
+
+  #keys(before: string): string[] {
     const keys: string[] = [];
     for (let i = 0; i < this.#storage.length; i++) {
       const key = this.#storage.key(i);
-      if (key?.startsWith(prefix)) {
+      if (key?.startsWith(before)) {
         keys.push(key);
       }
     }
-    keys.forEach((key) => this.#write(key, null));
-    this.#drafts.forEach((draft) => (draft.value = ""));
-    this.#touchAll();
+    return keys;
   }
 
   #draftKey(session: string): string {

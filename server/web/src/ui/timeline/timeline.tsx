@@ -11,6 +11,7 @@ import { Link } from "../link.tsx";
 import { type Page, usePage } from "../page.ts";
 import { toSession } from "../route.ts";
 import { connected, titleOf } from "../words.ts";
+import { useKeptEdits } from "./edits.ts";
 import { TimelineEntry } from "./entry.tsx";
 import { Astray, Paused } from "./notes.tsx";
 import { drawnFor, holds, isNews, runsOf } from "./runs.ts";
@@ -90,6 +91,7 @@ export function TimelineView({ session, items, handle, onAway }: TimelineProps) 
   const astray = useOpening(session, all, found, scroller, box, setWindow);
   useAway(box, all, window, onAway);
   useReadMark(session, pinned.value && window.to >= all.length);
+  useKeptEdits(session);
 
   const shown = all.slice(window.from, window.to);
   const runs = useMemo(() => runsOf(shown), [all, window.from, window.to]);

@@ -1,6 +1,6 @@
 // A person's text: what was said, and what can be done with it.
 
-import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { Source } from "../../protocol.gen.ts";
 import type { Attempt, TimelineItem } from "../../state/types.ts";
 import { tell } from "../dialog.tsx";
@@ -11,6 +11,7 @@ import { copy } from "../live.ts";
 import { usePage } from "../page.ts";
 import { toSession } from "../route.ts";
 import { refusal } from "../words.ts";
+import { handBackEdits, keptEdit, onTheirWay } from "./edits.ts";
 import { Prose } from "./prose.tsx";
 
 type UserItem = Extract<TimelineItem, { is: "user" }>;
@@ -23,9 +24,10 @@ export interface TreeProps {
 
 export function UserText({ item, session, locked }: { item: UserItem } & TreeProps) {
   const page = usePage();
-  const [editing, setEditing] = useState(false);
-  const [why, setWhy] = useState("");
   const id = item.entry?.id ?? "";
+  const kept = useMemo(() => id !== "" && keptEdit(page.local, session, id) !== "", [id, page.me.value?.owner]);
+  const [editing, setEditing] = useState<boolean | null>(null); // null: as it was left
+  const [why, setWhy] = useState("");
   const fork = async (): Promise<void> => {
     const outcome = await page.act.fork(session, id);
     if (outcome.ok) {
@@ -34,8 +36,8 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
       setWhy(refusal(outcome));
     }
   };
-  if (editing) {
-    return <Edit item={item} session={session} onEnd={() => setEditing(false)} />;
+  if (item.entry && (editing ?? kept)) {
+    return <Edit entry={item.entry.id} was={item.text} session={session} asked={editing === true} onEnd={() => setEditing(false)} />;
   }
   const off = id === "" ? "Not in the log yet" : "";
   return (
@@ -54,30 +56,41 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
   );
 }
 
+interface EditProps {
+  entry: string;
+  was: string;
+  session: string;
+  /** somebody has just asked for it: it takes the focus */
+  asked: boolean;
+  onEnd: () => void;
+}
+
 /** The old attempt stays: this branches before it and runs. */
-function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd: () => void }) {
-  const { act, local } = usePage();
+function Edit({ entry: id, was, session, asked, onEnd }: EditProps) {
+  const { act, app, local } = usePage();
   const field = useRef<HTMLTextAreaElement>(null);
-  const [text, setText] = useState(item.text);
+  const [text, setText] = useState(() => keptEdit(local, session, id) || was);
   const [why, setWhy] = useState("");
   const [busy, setBusy] = useState(false);
   const key = useRef(crypto.randomUUID());
   const branched = useRef(false);
   const here = useRef(true); // a branch that is heard of takes this field away
-  const unsent = useRef("");
-  unsent.current = busy || text === item.text ? "" : text;
+  const typed = useRef(false); // in this tab: what another one typed is that one's to hand back
   const { toEnd } = useContext(Reading);
   const end = (): void => {
-    unsent.current = "";
+    local.setEdit(session, id, "");
     onEnd();
   };
   useLayoutEffect(() => {
     const entry = field.current?.closest<HTMLElement>(".e");
-    field.current?.focus({ preventScroll: true });
+    if (asked) {
+      field.current?.focus({ preventScroll: true });
+    }
     return () => {
       here.current = false;
-      if (unsent.current !== "") {
-        local.handBack(session, unsent.current); // the reader looks elsewhere, or another tab branched
+      const { open } = app.peek();
+      if (typed.current && open?.id === session && open.load === "ready") {
+        handBackEdits(local, open, [id]); // another tab branched, or the reader scrolled far away
       }
       if (document.activeElement?.closest(".you-edit")) {
         // The field goes; so does the line, once the branch is heard of.
@@ -86,14 +99,18 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
     };
   }, []);
   const send = async (): Promise<void> => {
-    if (busy || text.trim() === "" || !item.entry) {
+    if (busy || text.trim() === "") {
       return;
     }
     setBusy(true);
     setWhy("");
-    const outcome = branched.current ? { ok: true as const } : await act.branch(session, item.entry.id, true);
+    local.setEdit(session, id, text);
+    onTheirWay.add(id);
+    const outcome = branched.current ? { ok: true as const } : await act.branch(session, id, true);
     branched.current = outcome.ok;
     const started = outcome.ok ? await act.start(session, text, key.current) : outcome;
+    await new Promise((resolve) => setTimeout(resolve)); // a page that goes away leaves it to the next one
+    onTheirWay.delete(id);
     setBusy(false);
     if (started.ok) {
       end();
@@ -101,6 +118,7 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
     } else if (here.current) {
       setWhy(refusal(started));
     } else {
+      local.setEdit(session, id, "");
       local.handBack(session, text);
       tell(started.code === "unreachable" ? "Not confirmed. It may have arrived." : refusal(started), null);
     }
@@ -110,7 +128,12 @@ function Edit({ item, session, onEnd }: { item: UserItem; session: string; onEnd
       <div class="box">
         <textarea
           ref={field} aria-label="Edit your text" value={text} readOnly={busy}
-          onInput={(e) => setText(e.currentTarget.value)}
+          onInput={(e) => {
+            const now = e.currentTarget.value;
+            typed.current = true;
+            setText(now);
+            local.setEdit(session, id, now === was ? "" : now);
+          }}
           onKeyDown={(e) => {
             if (e.key === "Enter" && !e.shiftKey && !e.isComposing && e.keyCode !== 229) {
               e.preventDefault();
