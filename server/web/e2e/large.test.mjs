@@ -114,3 +114,29 @@ test("a text and a result of one line of a megabyte are cut on the screen, whole
   assert.equal(await tab.page.inputValue("#message"), "still here");
   await tab.picture("one line");
 });
+
+test("a text and a result that are shown whole are whole after a reload, and one that is cut again is cut", async (t) => {
+  const line = (n) => `Mule ${n} stands at the post, and the ledger has a line of it.`;
+  const lines = (of) => Array.from({ length: of }, (_, n) => line(n + 1)).join("\n");
+  const world = await World.of(t, { lines: sessionLines("tall", 4, { text: lines(3_300), result: lines(40) }) });
+  const tab = await world.open("/s/tall");
+  const output = tab.page.getByRole("region", { name: "Output" });
+  const texts = tab.page.locator(".prose").filter({ hasText: "Mule 3300 stands" });
+  const reloaded = async () => {
+    await tab.page.reload();
+    await tab.live();
+    await output.waitFor();
+  };
+  await tab.page.locator(".tool button[aria-expanded]").click();
+  await output.waitFor();
+  assert.deepEqual([await texts.count(), (await output.innerText()).split("\n").length], [0, 12]);
+  for (let n = 0; n < 2; n++) { // the text and the answer
+    await tab.button(/^Show all .*B$/).first().click();
+  }
+  await tab.button("Show all 40 lines").click();
+  await reloaded();
+  assert.deepEqual([await texts.count(), (await output.innerText()).split("\n").length], [2, 40]);
+  await tab.button("Show less").click();
+  await reloaded();
+  assert.equal((await output.innerText()).split("\n").length, 12);
+});

@@ -143,8 +143,12 @@ test("a storage that refuses breaks nothing", () => {
   const local = new Local({ getItem: refuses, setItem: refuses, removeItem: refuses, key: () => null, length: 0 });
   local.setDraft("s", "text");
   local.setTheme("dark");
+  local.setFold("s", "e1", true);
   assert.equal(local.draft("s"), "text"); // for as long as the tab lives
-  assert.equal(local.theme(), "system");
+  assert.equal(local.theme(), "dark");
+  assert.equal(local.fold("s", "e1"), true);
+  local.clear();
+  assert.equal(local.fold("s", "e1"), undefined);
 });
 
 const event = (seq: number, type: string): LogEvent => ({ id: `e${seq}`, session_id: "s", seq, at: "", type, payload: { n: seq } });

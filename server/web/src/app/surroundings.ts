@@ -49,9 +49,12 @@ export function idle(window: Window): (work: () => void) => void {
   };
 }
 
-const nowhere = { getItem: () => null, setItem: () => undefined, removeItem: () => undefined, length: 0, key: () => null };
+const refuse = (): never => {
+  throw new Error("this browser keeps nothing");
+};
+const nowhere = { getItem: () => null, setItem: refuse, removeItem: refuse, length: 0, key: () => null };
 
-/** The browser's storage, or one that keeps nothing. */
+/** The browser's storage, or one that takes nothing. */
 export function storageOf(window: Window): ConstructorParameters<typeof Local>[0] {
   try {
     return window.localStorage;

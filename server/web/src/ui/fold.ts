@@ -36,6 +36,14 @@ export function useFold(key: string, byDefault: boolean, host: RefObject<HTMLEle
   return { open, toggle: () => local.setFold(session, key, !open) };
 }
 
+/** Whether all of a long thing is shown, and how to say so. key names the thing within the session. */
+export function useAll(key: string): [boolean, (all: boolean) => void] {
+  const { local } = usePage();
+  const { session } = useContext(Reading);
+  const name = `${key} all`;
+  return [local.fold(session, name) ?? false, (all) => local.setFold(session, name, all)];
+}
+
 function mayFold(host: HTMLElement | null, pinned: () => boolean): boolean {
   if (!host) {
     return true;

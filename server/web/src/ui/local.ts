@@ -20,6 +20,8 @@ export interface Storage {
 
 export class Local {
   readonly #storage: Storage;
+  /** what the storage did not take: it is kept for as long as the tab lives */
+  readonly #refused = new Map<string, string | null>();
   /** a count for each kind of thing: a read mark redraws no fold */
   readonly #changes = new Map<string, Signal<number>>();
   /** by the key of the storage: every box of a draft on this page shows one text */
@@ -165,6 +167,7 @@ export class Local {
 
   /** Forgets everything: signing out. */
   clear(): void {
+    this.#refused.clear();
     this.#keys(prefix).forEach((key) => this.#write(key, null));
     this.#drafts.forEach((draft) => (draft.value = ""));
     this.#touchAll();
@@ -227,7 +230,8 @@ export class Local {
 
   #read(key: string): string | null {
     try {
-      return this.#storage.getItem(key);
+      const refused = this.#refused.get(key);
+      return refused === undefined ? this.#storage.getItem(key) : refused;
     } catch {
       return null;
     }
@@ -240,8 +244,9 @@ export class Local {
       } else {
         this.#storage.setItem(key, value);
       }
+      this.#refused.delete(key);
     } catch {
-      // Nothing is lost that the server has; a draft lives on in its box.
+      this.#refused.set(key, value);
     }
   }
 

@@ -106,24 +106,24 @@ function Body({ call, todo }: { call: Call; todo: boolean }) {
   const { display, output, state } = call;
   const args = readArguments(call.arguments);
   if (display.renderer === "terminal" || (display.renderer === undefined && isCommand(call))) {
-    return <Terminal command={args.main} output={output} streaming={state === "running"} />;
+    return <Terminal of={call.key} command={args.main} output={output} streaming={state === "running"} />;
   }
   if (display.renderer === "diff" && !wentWrong(call)) {
     const diff = parseDiff(display.text ?? "");
     if (diff) {
-      return <DiffPane diff={diff} text={display.text ?? ""} />;
+      return <DiffPane of={call.key} diff={diff} text={display.text ?? ""} />;
     }
   }
   if (display.renderer === "table") {
     const table = readTable(display.extra) ?? readTable(output);
     if (table) {
-      return <TablePane table={table} />;
+      return <TablePane of={call.key} table={table} />;
     }
   }
   return (
     <>
       {args.more && !todo && <pre class="pane args foreign" tabIndex={0} role="region" aria-label="Arguments">{indented(call.arguments)}</pre>}
-      {output !== "" && <Plain text={readable(output)} name="output" wrap={wentWrong(call)} />}
+      {output !== "" && <Plain of={call.key} text={readable(output)} name="output" wrap={wentWrong(call)} />}
       {output === "" && !args.more && !todo && <p class="words">{state === "running" || state === "standing" ? "Nothing yet." : "No output."}</p>}
     </>
   );

@@ -1,8 +1,9 @@
-// What a call printed or made, by renderer. All of it is text; nothing is markup.
+// What a call printed or made, by renderer. All of it is text; nothing is markup. Each pane
+// is told which call it is of.
 
-import { useState } from "preact/hooks";
 import { spans, stripped } from "../ansi.ts";
 import { type Diff, type Hunk, type Line } from "../diff.ts";
+import { useAll } from "../fold.ts";
 import { count, plural, size } from "../format.ts";
 import { IconButton, Status } from "../icons.tsx";
 import { copy } from "../live.ts";
@@ -10,8 +11,8 @@ import { cutLines, paneLines } from "./cut.ts";
 import type { Table } from "./table.ts";
 
 /** The last lines of an output under its command. */
-export function Terminal({ command, output, streaming }: { command: string; output: string; streaming: boolean }) {
-  const [all, setAll] = useState(false);
+export function Terminal({ of, command, output, streaming }: { of: string; command: string; output: string; streaming: boolean }) {
+  const [all, setAll] = useAll(of);
   const cut = cutLines(output, all ? 0 : paneLines, true);
   return (
     <>
@@ -29,8 +30,8 @@ export function Terminal({ command, output, streaming }: { command: string; outp
 }
 
 /** Plain text, or indented JSON. wrap: it is prose. */
-export function Plain({ text, name, wrap }: { text: string; name: string; wrap: boolean }) {
-  const [all, setAll] = useState(false);
+export function Plain({ of, text, name, wrap }: { of: string; text: string; name: string; wrap: boolean }) {
+  const [all, setAll] = useAll(of);
   const cut = cutLines(text, all ? 0 : paneLines, false);
   return (
     <>
@@ -63,11 +64,11 @@ function Foot({ name, text, lines, more, all, setAll }: FootProps) {
 }
 
 /** A unified diff; long hunks are folded. */
-export function DiffPane({ diff, text }: { diff: Diff; text: string }) {
+export function DiffPane({ of, diff, text }: { of: string; diff: Diff; text: string }) {
   return (
     <>
       <div class="pane foreign" tabIndex={0} role="region" aria-label="Changes">
-        <div class="diff">{diff.hunks.map((hunk) => <HunkLines hunk={hunk} />)}</div>
+        <div class="diff">{diff.hunks.map((hunk, i) => <HunkLines of={`${of} ${i}`} hunk={hunk} />)}</div>
         {diff.rest !== "" && <div class="words">{diff.rest}</div>}
       </div>
       <footer>
@@ -80,13 +81,14 @@ export function DiffPane({ diff, text }: { diff: Diff; text: string }) {
 
 const maxHunk = 30; // lines of a hunk that is shown at once
 
-function HunkLines({ hunk }: { hunk: Hunk }) {
+function HunkLines({ of, hunk }: { of: string; hunk: Hunk }) {
   const long = hunk.lines.length > maxHunk;
-  const [open, setOpen] = useState(!long);
+  const [all, setAll] = useAll(of);
+  const open = all || !long;
   return (
     <>
       {long ? (
-        <button type="button" class="h" aria-expanded={open} onClick={() => setOpen(!open)}>
+        <button type="button" class="h" aria-expanded={open} onClick={() => setAll(!open)}>
           {hunk.head}  {open ? "Fold" : `Show ${hunk.lines.length} lines`}
         </button>
       ) : (
@@ -123,8 +125,8 @@ function DiffLine({ line }: { line: Line }) {
 
 const maxRows = 200; // rows of a table that are shown at once
 
-export function TablePane({ table }: { table: Table }) {
-  const [all, setAll] = useState(false);
+export function TablePane({ of, table }: { of: string; table: Table }) {
+  const [all, setAll] = useAll(of);
   const rows = all ? table.rows : table.rows.slice(0, maxRows);
   const right = (i: number): string | undefined => (table.numeric[i] ? "r" : undefined);
   return (

@@ -89,7 +89,7 @@ function content({ item, session, head, final, locked }: EntryProps) {
     case "prose":
       return (
         <>
-          <Prose text={item.text} streaming={item.streaming} caret={item.streaming && head} />
+          <Prose text={item.text} name={item.key} streaming={item.streaming} caret={item.streaming && head} />
           {item.parts.map((part) => <pre class="pane foreign" tabIndex={0}>{JSON.stringify(part, null, 2)}</pre>)}
           {item.incomplete && <p class="cut">Cut short here.</p>}
         </>

@@ -105,7 +105,7 @@ export function Cancelled({ item }: { item: Is<"cancelled"> }) {
 export function Partial({ item }: { item: Is<"partial"> }) {
   return (
     <>
-      <Prose text={item.text} streaming={false} />
+      <Prose text={item.text} name={item.key} streaming={false} />
       <p class="cut">Cut short here.</p>
     </>
   );
@@ -134,7 +134,7 @@ export function Compaction({ item }: { item: Is<"compaction"> }) {
           <Icon name="right" class="fold-mark" />Summarised above this line{spared}
         </button>
       </div>
-      {open && <Prose text={item.summary} streaming={false} />}
+      {open && <Prose text={item.summary} name={item.key} streaming={false} />}
     </div>
   );
 }

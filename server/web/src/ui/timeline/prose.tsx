@@ -1,15 +1,16 @@
 // Hosts of text: the Markdown engine draws into them and owns what is inside.
 
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
+import { useAll } from "../fold.ts";
 import { size } from "../format.ts";
 import { type ProseView, usePage } from "../page.ts";
 
 const most = 200_000; // characters of a text that are drawn before somebody asks for all of it
 
-/** Markdown of a user, a model or a summary. streaming: more may come; caret: it comes now. */
-export function Prose({ text, streaming, caret }: { text: string; streaming: boolean; caret?: boolean }) {
+/** Markdown of a user, a model or a summary. name: of the entry; streaming: more may come; caret: it comes now. */
+export function Prose({ text, name, streaming, caret }: { text: string; name: string; streaming: boolean; caret?: boolean }) {
   const { prose } = usePage();
-  const [all, setAll] = useState(false);
+  const [all, setAll] = useAll(name);
   const long = !all && text.length > most;
   const shown = long ? text.slice(0, most) : text;
   const host = useRef<HTMLDivElement>(null);

@@ -42,7 +42,7 @@ export function UserText({ item, session, locked }: { item: UserItem } & TreePro
   const off = id === "" ? "Not in the log yet" : "";
   return (
     <>
-      <div class="you-text foreign"><Prose text={item.text} streaming={false} /></div>
+      <div class="you-text foreign"><Prose text={item.text} name={item.key} streaming={false} /></div>
       <div class="acts">
         {item.attempt && <Switcher attempt={item.attempt} session={session} locked={locked} />}
         {!item.injected && <IconButton icon="edit" label="Edit and branch" off={off || locked} onClick={() => setEditing(true)} />}
