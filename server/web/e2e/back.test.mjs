@@ -111,6 +111,24 @@ test("a panel that takes the place of another is one step with it, and Escape ta
   await shows(tab, "first", null);
 });
 
+test("the log that an unknown entry leads to on a phone closes without a step left behind", async (t) => {
+  const tab = await onSecond(t, phone);
+  await tab.page.route("**/messages?*", async (route) => { // as a later server would answer
+    const response = await route.fetch();
+    const entries = await response.json();
+    await route.fulfill({ response, json: entries.map((entry, n) => (n + 1 < entries.length ? entry : { ...entry, kind: "hologram" })) });
+  });
+  await tab.run("think 1");
+  await tab.page.reload();
+  await tab.page.getByRole("link", { name: "Show what the log holds" }).click();
+  await tab.page.waitForURL(/\?log=\d+$/);
+  await panel(tab).getByRole("heading", { name: "Log" }).waitFor();
+  await ownBack(tab);
+  await shows(tab, "second", null);
+  await tab.page.goBack();
+  await shows(tab, "first", null);
+});
+
 test("a session that is deleted from its settings on a phone is no step that Back leads to", async (t) => {
   const tab = await onSecond(t, phone);
   await openPanel(tab, "Settings");

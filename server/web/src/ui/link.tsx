@@ -6,6 +6,8 @@ import { type Route, routePath } from "./route.ts";
 
 interface LinkProps {
   to: Route;
+  /** how to get there, where it is not a step of its own */
+  go?: () => void;
   class?: string;
   "aria-current"?: "page" | undefined;
   "aria-label"?: string;
@@ -13,8 +15,8 @@ interface LinkProps {
   children?: ComponentChildren;
 }
 
-export function Link({ to, children, ...rest }: LinkProps) {
-  const { go } = usePage();
+export function Link({ to, go, children, ...rest }: LinkProps) {
+  const page = usePage();
   return (
     <a
       {...rest}
@@ -22,7 +24,7 @@ export function Link({ to, children, ...rest }: LinkProps) {
       onClick={(event) => {
         if (event.button === 0 && !event.ctrlKey && !event.metaKey && !event.shiftKey && !event.altKey) {
           event.preventDefault();
-          go(to);
+          go ? go() : page.go(to);
         }
       }}
     >

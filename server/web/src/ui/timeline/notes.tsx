@@ -112,11 +112,13 @@ export function Partial({ item }: { item: Is<"partial"> }) {
 }
 
 export function Unknown({ item, session }: { item: Is<"unknown">; session: string }) {
+  const { showPanel } = usePage();
+  const panel = { is: "log", seq: item.seq } as const;
   return (
     <div class="note">
       <Status is="idle" />
       <span>Unknown entry <span class="mono foreign">{item.kind}</span></span>
-      <Link class="act" to={{ at: "session", session, entry: "", panel: { is: "log", seq: item.seq } }}>Show what the log holds</Link>
+      <Link class="act" to={{ at: "session", session, entry: "", panel }} go={() => showPanel(panel)}>Show what the log holds</Link>
       <pre class="foreign" tabIndex={0} role="region" aria-label="Payload">{JSON.stringify(item.payload, null, 2)}</pre>
     </div>
   );
