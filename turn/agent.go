@@ -121,7 +121,12 @@ func (a *Agent) tell(message func()) {
 // command: what that writes for its caller must then not be read.
 func (a *Agent) do(ctx context.Context, command func() error) error {
 	done := make(chan error, 1)
-	a.tell(func() { done <- a.obey(command) })
+	a.host.retain(a)
+	a.post(func() {
+		err := a.obey(command)
+		a.host.release(a) // first: whoever was answered and lets go finds room for another agent
+		done <- err
+	})
 	select {
 	case err := <-done:
 		return err

@@ -25,8 +25,9 @@ func (h *Host) Delete(ctx context.Context, id string) error {
 	}
 	done := make(chan error, 1)
 	h.wg.Go(func() {
-		defer a.Release()
-		done <- a.delete()
+		err := a.delete()
+		a.Release()
+		done <- err
 	})
 	select {
 	case err := <-done:
@@ -55,9 +56,11 @@ func (a *Agent) delete() error {
 // and waits for it.
 func (a *Agent) await(message func()) {
 	done := make(chan struct{})
-	a.tell(func() {
-		defer close(done)
+	a.host.retain(a)
+	a.post(func() {
 		message()
+		a.host.release(a)
+		close(done)
 	})
 	<-done
 }

@@ -111,6 +111,7 @@ func TestADeletionEndsTheOpenTurnFirstWhateverItIsAt(t *testing.T) {
 			refusesAll(t, w.agent)
 			w.isGone("s2")
 			w.agent.Release()
+			w.host.wg.Wait() // a model's request that was cut ends beside
 			if n := len(w.host.held()); n != 1 {
 				t.Errorf("%d agents in memory, want s1's alone", n)
 			}

@@ -235,6 +235,23 @@ func TestAnAgentIsPutAwayWhenNobodyNeedsIt(t *testing.T) {
 	w.hold("s3").Release()
 }
 
+// TestWhoWasAnsweredAndLetsGoFindsRoomForAnotherAgent: a command keeps its agent in memory
+// until it is handled, and no longer. Guarantee 9.
+func TestWhoWasAnsweredAndLetsGoFindsRoomForAnotherAgent(t *testing.T) {
+	w := newWorld(t)
+	w.cfg.MaxAgents = 2
+	w.host.Reload(w.cfg)
+	for range rounds(t, 2000) {
+		for _, id := range []string{"s2", "s3"} {
+			a := w.hold(id)
+			if _, err := a.State(ctx); err != nil {
+				t.Fatal(err)
+			}
+			a.Release()
+		}
+	}
+}
+
 // TestASessionOfAnotherOwnerIsForeign and is not told from one that is not there.
 func TestASessionOfAnotherOwnerIsForeign(t *testing.T) {
 	w := newWorld(t)
