@@ -229,11 +229,11 @@ func (a *Agent) commit() error {
 		a.kept++
 	}
 	asking.written(w.streamed)
-	a.begun.answer(nil)
-	a.begun = nil
 	if some {
 		a.announce(&w, committed)
 	}
+	a.begun.answer(nil) // behind the news: whoever is answered finds in Live what they asked for
+	a.begun = nil
 	return nil
 }
 

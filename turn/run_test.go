@@ -130,6 +130,45 @@ func aRunThatSupersedesBeginsWhenTheOldOneHasEnded(t *testing.T) {
 	}
 }
 
+// TestWhoAskedForARunThatSupersedesFindsInLiveThatItRuns, and not that it stops: that was
+// the old one.
+func TestWhoAskedForARunThatSupersedesFindsInLiveThatItRuns(t *testing.T) {
+	synctest.Test(t, whoAskedForARunThatSupersedesFindsInLiveThatItRuns)
+}
+
+func whoAskedForARunThatSupersedesFindsInLiveThatItRuns(t *testing.T) {
+	w := newWorld(t)
+	finish := w.stubborn()
+	defer finish()
+	first, second := w.superseding()
+	old := w.runID()
+	told, goOn := make(chan struct{}), make(chan struct{})
+	stop := w.host.Watch(func(c Change) {
+		for _, ev := range c.Events {
+			if event.Type(ev.Type) == event.TurnStartType && ev.ID != old {
+				close(told)
+				<-goOn
+			}
+		}
+	})
+	defer stop()
+	w.play("model @g")
+	finish()
+	<-told
+	synctest.Wait()
+	if len(first)+len(second) > 0 {
+		t.Error("it was answered before the watchers, and Live, told of it")
+	}
+	close(goOn)
+	if a, b := <-first, <-second; a.err != nil || b.err != nil || a.id == old {
+		t.Errorf("answers %+v and %+v", a, b)
+	}
+	if live := w.host.Live("s1"); live != (Liveness{Running: true}) {
+		t.Errorf("live %+v", live)
+	}
+	w.play("await g\nopen g\nended")
+}
+
 // TestARunBeginsBehindATurnThatAProcessDiedStopping: that one ends cancelled, and the
 // input is not lost to it.
 func TestARunBeginsBehindATurnThatAProcessDiedStopping(t *testing.T) {
