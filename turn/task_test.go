@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"hitchpost/store"
@@ -67,6 +68,10 @@ func TestASubagentIsASessionOfItsCallersOwnerAndDefinition(t *testing.T) {
 
 // TestATaskThatTimesOutStopsItsSubagent, and the result names it.
 func TestATaskThatTimesOutStopsItsSubagent(t *testing.T) {
+	synctest.Test(t, aTaskThatTimesOutStopsItsSubagent)
+}
+
+func aTaskThatTimesOutStopsItsSubagent(t *testing.T) {
 	w := newWorld(t)
 	w.cfg.ToolTimeout = 50 * time.Millisecond
 	w.host.Reload(w.cfg)
