@@ -118,10 +118,10 @@ func (w *world) run(verb, rest string) error {
 		w.cfg.MaxAgents = n
 		w.host.Reload(w.cfg)
 		return err
-	case "closed": // waits until no session has an open turn
+	case "closed": // waits until no session has an open turn, for those who read its log
 		w.wait(func(State) bool {
-			open, err := w.store.Unclosed(ctx, string(event.TurnStartType), string(event.TurnEndType))
-			return err == nil && len(open) == 0
+			sessions, err := w.store.Sessions(ctx)
+			return err == nil && !slices.ContainsFunc(sessions, func(x store.Session) bool { return isOpen(w.logOf(x.ID)) })
 		})
 	case "resume":
 		w.cfg.Resume = Resume(rest)
