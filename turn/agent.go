@@ -276,10 +276,14 @@ func (a *Agent) stream() {
 func (a *Agent) halt(err error) {
 	a.host.logger().Error("append failed, the turn stops where it is", "session", a.id, "err", err)
 	a.cut(&AppendError{err})
-	a.refuseStart(&AppendError{err})
+	next, begun := a.next, a.begun
+	a.next, a.begun = nil, nil
 	a.st, a.titling = nil, false
 	a.work = work{}
 	a.rest()
+	a.announceStatus("") // before anybody is answered
+	next.answer(&AppendError{err})
+	begun.answer(&AppendError{err})
 	a.watchers.tell(&AppendError{err})
 }
 

@@ -47,6 +47,38 @@ func TestATextThatWasKeptIsNotRefusedForWhatFailsBehindIt(t *testing.T) {
 	}
 }
 
+// TestWhoIsToldThatAnAppendFailedFindsInLiveThatNothingRuns: a verdict whose append fails
+// leaves the turn open, and so says Live once the verdict is refused.
+func TestWhoIsToldThatAnAppendFailedFindsInLiveThatNothingRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		d := w.onDisk()
+		w.play(`model call:q1:askpar:{} call:p1:par:{"gate":"g"}
+			start hi
+			parked q1
+			await g`)
+		told, goOn := make(chan struct{}), make(chan struct{})
+		stop := w.host.Watch(func(Change) { close(told); <-goOn })
+		defer stop()
+		d.fail(0, 1)
+		refused := make(chan error, 1)
+		go func() { refused <- w.run("approve", "q1") }()
+		<-told
+		synctest.Wait()
+		if len(refused) > 0 {
+			t.Error("it was answered before the watchers, and Live, told of it")
+		}
+		close(goOn)
+		var failed *AppendError
+		if err := <-refused; !errors.As(err, &failed) {
+			t.Errorf("refused with %v, want an append that failed", err)
+		}
+		if live := w.host.Live("s1"); live != (Liveness{}) {
+			t.Errorf("live %+v", live)
+		}
+	})
+}
+
 // TestASessionThatNobodyCouldCreateIsRefusedByName: of two connections that create
 // it, the second finds the first one's in a transaction that then fails.
 func TestASessionThatNobodyCouldCreateIsRefusedByName(t *testing.T) {

@@ -215,12 +215,10 @@ func (a *Agent) beginNext() error {
 	return err
 }
 
-// refuseStart answers the run that waits for a turn's end which will not come now, or
-// for an append that has failed.
+// refuseStart answers the run that waits for a turn's end which will not come now.
 func (a *Agent) refuseStart(err error) {
 	a.next.answer(err)
-	a.begun.answer(err)
-	a.next, a.begun = nil, nil
+	a.next = nil
 }
 
 // definition names what the open turn is made of, else the next one: a run may have
