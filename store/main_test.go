@@ -26,16 +26,15 @@ func TestMain(m *testing.M) {
 }
 
 // strays returns the stacks of goroutines that are still in this package or its
-// databases; those just told to end get a moment to.
+// databases; those just told to end get the time to.
 func strays() string {
 	var stacks bytes.Buffer
-	for range 50 {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		stacks.Reset()
 		pprof.Lookup("goroutine").WriteTo(&stacks, 1)
 		if !bytes.Contains(stacks.Bytes(), []byte("store.(*writer)")) && !bytes.Contains(stacks.Bytes(), []byte("sql.(*DB)")) {
 			return ""
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return stacks.String()
 }

@@ -24,7 +24,7 @@ func Main(m *testing.M) {
 // the providers or of net/http. Connections that were closed get time to be gone.
 func leftBehind() string {
 	var left []string
-	for range 200 {
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		buf := make([]byte, 1<<20)
 		stacks := strings.Split(string(buf[:runtime.Stack(buf, true)]), "\n\n")
 		left = nil
@@ -36,7 +36,6 @@ func leftBehind() string {
 		if left == nil {
 			return ""
 		}
-		time.Sleep(10 * time.Millisecond)
 	}
 	return strings.Join(left, "\n\n")
 }
