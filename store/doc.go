@@ -17,8 +17,8 @@
 //  4. Requests commit in the order they were submitted. After the commit the
 //     writer first publishes the whole transaction (tips, recent events,
 //     watchers), then answers its callers, in order: who is answered can read it.
-//     No Log, nor the row of a session, shows an event before that: what one reader
-//     was shown, the next one can read too.
+//     No Log, no row of a session and no search shows an event before that: what
+//     one reader was shown, the next one can read too.
 //  5. A request that cannot be stored fails alone and by name; when the disk
 //     fails, all requests of the transaction do. Nothing of them is published,
 //     and the writer goes on: the next append succeeds as soon as the disk

@@ -65,9 +65,23 @@ func (s *Store) search(ctx context.Context, owner, query string, limit int) ([]H
 			return nil, err
 		}
 		h.EventID = hex.EncodeToString(id)
-		hits = append(hits, h)
+		if !s.unpublished(h) {
+			hits = append(hits, h)
+		}
 	}
 	return hits, rows.Err()
+}
+
+// unpublished tells whether readers of its log are not shown the event yet.
+func (s *Store) unpublished(h Hit) bool {
+	s.mu.Lock()
+	l := s.logs[h.Session]
+	s.mu.Unlock()
+	if l == nil || !l.opened.Load() { // what is not published is of a log that somebody holds
+		return false
+	}
+	tip, _ := l.Tip()
+	return h.Seq > tip
 }
 
 // matchAll is the query in FTS5's language: each word a string of its own, in which

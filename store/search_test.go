@@ -176,6 +176,40 @@ func TestATextIsFoundOnceItsAppendIsAnsweredAndNeverIfItWasRefused(t *testing.T)
 	}
 }
 
+// guarantee 4: whoever is shown a hit can read it. Two appends share a transaction, and what
+// holds up the publishing of the first holds up that of the second.
+func TestASearchFindsNoEventBeforeItIsPublished(t *testing.T) {
+	ctx := context.Background()
+	var stopper, l *Log
+	armed := make(chan struct{}, 1)
+	stopped := false
+	s := open(t, Options{SearchText: saidIn, fault: func(stage string) error {
+		switch {
+		case stage == "insert" && len(armed) > 0:
+			<-armed
+			stopped = true
+			l.Submit(Batch{From: 1, Events: []NewEvent{said("apple")}}, func([]Event, error) {})
+		case stage == "commit" && stopped:
+			stopped = false
+			stopper.mu.Lock()
+		}
+		return nil
+	}})
+	stopper, l = session(t, s, "stopper"), session(t, s, "s1")
+	armed <- struct{}{}
+	published := make(chan struct{})
+	stopper.Submit(Batch{From: 1, Events: []NewEvent{chunk("x")}}, func([]Event, error) { close(published) })
+	for committed := false; !committed; {
+		if err := s.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM events WHERE session = ? AND seq = 1)", l.key).Scan(&committed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	finds(t, s, "apple")
+	stopper.mu.Unlock()
+	<-published
+	finds(t, s, "apple", "s1/1")
+}
+
 func TestTheHeadOfAVeryLongTextIsFoundAndNULIsASpace(t *testing.T) {
 	s := open(t, Options{SearchText: saidIn})
 	l := session(t, s, "s1")
