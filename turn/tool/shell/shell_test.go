@@ -151,9 +151,27 @@ func TestBashAsksByPolicyOnlyWhereTheSandboxHolds(t *testing.T) {
 func TestAnIdleShellIsEndedAndTheNextCallSaysSo(t *testing.T) {
 	b := open(t, func(_ *sandbox.Config, o *Options) { o.Idle = time.Millisecond })
 	b.run("sleep 1000.25 & x=1")
-	until(t, "the end of the job", func() bool { return len(processes(t, "1000.25")) == 0 })
+	<-b.sessions["s"].shell.gone
+	if left := processes(t, "1000.25"); len(left) > 0 {
+		t.Errorf("left over: %q", left)
+	}
 	got := b.run("echo \"<$x>\"")
 	expect(t, "after", got, "[a fresh shell: the last one was not used for 1ms; working directory and environment are back at the start]\n<>\n[exit code 0]")
+}
+
+// Guarantee 9: the time may be up at the very moment that a call begins.
+func TestAnIdleTimeThatIsUpAsACallBeginsLeavesTheCall(t *testing.T) {
+	b := open(t)
+	b.run("x=1")
+	one := b.sessions["s"]
+	before := one.calls
+	got := make(chan string)
+	go func() { got <- b.run("touch up; until [ -e go ]; do sleep 0.01; done; echo $x") }()
+	until(t, "the call", func() bool { _, err := os.Stat(filepath.Join(b.ws, "up")); return err == nil })
+	b.unused(one, before) // by a timer that could not be stopped any more
+	must(t, os.WriteFile(filepath.Join(b.ws, "go"), nil, 0o644))
+	expect(t, "the call", <-got, "1\n[exit code 0]")
+	expect(t, "the next one", b.run("echo $x"), "1\n[exit code 0]")
 }
 
 func TestACommandThatCannotBeGivenToAShellIsRefusedByName(t *testing.T) {

@@ -37,6 +37,7 @@ type session struct {
 
 	mu     sync.Mutex
 	closed bool
+	calls  int    // that have begun
 	shell  *shell // nil = none
 	temp   string // its folder for temporary files, which outlives the shell; "" = none yet
 }
@@ -80,8 +81,11 @@ func (s *Shells) enter(ctx context.Context, id string) (*session, error) {
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
+	one.mu.Lock()
+	one.calls++
+	one.mu.Unlock()
 	if one.timer != nil {
-		one.timer.Stop() // if that is too late, ready sees that the shell is ending
+		one.timer.Stop() // if that is too late, unused sees the call, or ready that the shell is ending
 	}
 	return one, nil
 }
@@ -89,11 +93,20 @@ func (s *Shells) enter(ctx context.Context, id string) (*session, error) {
 // leave gives the session back and starts its idle time.
 func (s *Shells) leave(one *session) {
 	one.mu.Lock()
-	if sh := one.shell; sh != nil && !one.closed {
-		one.timer = time.AfterFunc(s.idle, func() { sh.end(fmt.Sprintf("the last one was not used for %s", s.idle)) })
+	if calls := one.calls; one.shell != nil && !one.closed {
+		one.timer = time.AfterFunc(s.idle, func() { s.unused(one, calls) })
 	}
 	one.mu.Unlock()
 	<-one.turn
+}
+
+// unused ends the shell of a session in which no call has begun since those.
+func (s *Shells) unused(one *session, calls int) {
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	if one.calls == calls {
+		one.shell.end(fmt.Sprintf("the last one was not used for %s", s.idle))
+	}
 }
 
 // ready gives the session's shell, a fresh one if need be, and what the model must know
