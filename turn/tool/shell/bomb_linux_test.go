@@ -32,8 +32,9 @@ func TestAForkBombIsKilledAndTheServerGoesOn(t *testing.T) {
 func TestProcessesThatComeSlowlyAreCountedToo(t *testing.T) {
 	b := open(t, few)
 	got := b.run("while :; do sleep 1007.5 & sleep 0.01; done")
-	if !strings.HasPrefix(got, "error: it had 6") && !strings.HasPrefix(got, "error: it had 7") {
-		t.Errorf("got %q", got)
+	var n int // more than it may have, by as many as came between two looks
+	if _, err := fmt.Sscanf(got, "error: it had %d processes at once and was killed", &n); err != nil || n <= 60 {
+		t.Errorf("got %q, %v", got, err)
 	}
 	if left := processes(t, "1007.5"); len(left) > 0 {
 		t.Errorf("left over: %d", len(left))

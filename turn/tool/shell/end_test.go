@@ -65,10 +65,29 @@ func TestAfterAnAbortNoProcessIsLeft(t *testing.T) {
 }
 
 // Guarantee 2.
+func TestACommandIsKilledWhenItsTimeIsUp(t *testing.T) {
+	b := open(t)
+	res := b.call(t.Context(), "s", "sleep 1002.5", 100*time.Millisecond)
+	expect(t, "error", res.Error, "the command took longer than 100ms and was killed, with the shell and everything that it started")
+	expect(t, "cause", res.Cause, string(event.CodeToolTimeout))
+	if left := processes(t, "1002.5"); len(left) > 0 {
+		t.Errorf("left over: %q", left)
+	}
+}
+
+// Guarantee 2. The test says when the time is up: when the command has printed.
 func TestATimeoutKillsTheCommandAndKeepsWhatItPrinted(t *testing.T) {
 	b := open(t)
-	res := b.call(t.Context(), "s", "echo before; (setsid sleep 1003.5 &); sleep 1003.5", 300*time.Millisecond)
-	expect(t, "error", res.Error, "the command took longer than 300ms and was killed, with the shell and everything that it started\nbefore")
+	ctx, timeUp := context.WithCancelCause(t.Context())
+	done := make(chan tool.Result)
+	go func() {
+		args := []byte(`{"command":"echo before; (setsid sleep 1003.5 &); touch up; sleep 1003.5"}`)
+		done <- b.Tools()[0].Run(ctx, tool.Call{Session: "s", Args: args})
+	}()
+	until(t, "the command", func() bool { _, err := os.Stat(filepath.Join(b.ws, "up")); return err == nil })
+	timeUp(errTimeout)
+	res := <-done
+	expect(t, "error", res.Error, "the command took longer than 2m0s and was killed, with the shell and everything that it started\nbefore")
 	expect(t, "cause", res.Cause, string(event.CodeToolTimeout))
 	if left := processes(t, "1003.5"); len(left) > 0 {
 		t.Errorf("left over: %q", left)

@@ -218,7 +218,7 @@ func TestTheNetworkIsShutUnlessAllowed(t *testing.T) {
 	_, port, _ := net.SplitHostPort(listener.Addr().String())
 	commands := []string{"cat </dev/tcp/127.0.0.1/" + port, "exec 9<>/dev/tcp/127.0.0.1/" + port}
 	if _, err := exec.LookPath("curl"); err == nil {
-		commands = append(commands, "curl -sS --max-time 5 http://127.0.0.1:"+port+"/")
+		commands = append(commands, "curl -sS --max-time 60 http://127.0.0.1:"+port+"/")
 	}
 	shut := lockedIn(t, t.TempDir())
 	allowed := lockedIn(t, t.TempDir(), func(c *sandbox.Config, _ *Options) { c.Network = true })
