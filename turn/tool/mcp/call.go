@@ -59,6 +59,8 @@ func (s *server) lost(ctx context.Context, c *conn, err error) error {
 		select {
 		case <-c.lost:
 			exit = c.link.wait()
+		case <-c.link.silent(): // the session is about to be over
+			exit = c.link.wait()
 		case <-time.After(cancelGrace):
 		case <-ctx.Done():
 		}

@@ -17,9 +17,10 @@ type link interface {
 	// call returns the context to send a call with, and what is closed when the server has
 	// been told that the context was ended before the answer.
 	call(ctx context.Context) (sending context.Context, told <-chan struct{})
-	hangUp()     // asks the other side to end
-	kill()       // ends everything at once; may be called at any time, from anywhere
-	wait() error // until nothing is left of it; the error says how a child ended
+	silent() <-chan struct{} // closed when nothing comes from the other side any more; nil = that is never known
+	hangUp()                 // asks the other side to end
+	kill()                   // ends everything at once; may be called at any time, from anywhere
+	wait() error             // until nothing is left of it; the error says how a child ended
 }
 
 // conn is one connection to a server, from its handshake to its end.

@@ -49,6 +49,8 @@ func (r *remote) transport() sdk.Transport {
 	}
 }
 
+func (r *remote) silent() <-chan struct{} { return nil }
+
 func (r *remote) hangUp() {} // closing the session tells the server
 
 func (r *remote) kill() { r.end(errHungUp) }

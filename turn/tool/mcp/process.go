@@ -124,6 +124,8 @@ func (p *process) call(ctx context.Context) (context.Context, <-chan struct{}) {
 	return ctx, told
 }
 
+func (p *process) silent() <-chan struct{} { return p.stdout.done }
+
 // hangUp closes the child's input, which tells a server to end; one that goes on gets
 // SIGTERM half way to the kill.
 func (p *process) hangUp() {
