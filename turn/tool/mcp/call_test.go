@@ -93,20 +93,54 @@ func TestArgumentsKeepTheirDigits(t *testing.T) {
 // TestALateAnswerIsNeverTakenForTheNextCalls: guarantees 5 and 6.
 func TestALateAnswerIsNeverTakenForTheNextCalls(t *testing.T) {
 	t.Parallel()
-	w := mount(t, nil, stubServer("stub", 4*time.Second))
-	w.changed()
+	w := mount(t, nil).ready()
+	dir := t.TempDir()
+	begin := func(ctx context.Context, name string) <-chan tool.Result {
+		done := make(chan tool.Result, 1)
+		await := w.tool("mcp__stub__await")
+		go func() { done <- await.Run(ctx, callOf(`{"text":`+quote(filepath.Join(dir, name))+`}`)) }()
+		waitFor(t, name+" is under way", func() bool { return w.noted("awaits " + name) })
+		return done
+	}
+	end := func(name string) {
+		t.Helper()
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	first := w.text(w.call("mcp__stub__pid", `{}`))
-	r := w.call("mcp__stub__sleep", `{"ms":4200,"text":"late"}`)
-	if r.Error != "mcp timeout after 4s" || r.Cause != string(event.CodeToolTimeout) {
+	neighbour := begin(context.Background(), "neighbour") // keeps the old connection
+	ctx, timeUp := context.WithCancelCause(context.Background())
+	late := begin(ctx, "late")
+	timeUp(errTimeout)
+	if r := <-late; r.Error != "mcp timeout after 30s" || r.Cause != string(event.CodeToolTimeout) {
 		t.Errorf("%+v", r)
 	}
-	if got := w.text(w.call("mcp__stub__sleep", `{"ms":500,"text":"next"}`)); got != "next" {
+	next := begin(context.Background(), "next")
+	end("late")
+	waitFor(t, "the late answer", func() bool { return w.noted("answered late") })
+	end("next")
+	if got := w.text(<-next); got != "next" {
 		t.Errorf("the next call was answered %q", got)
 	}
 	if second := w.text(w.call("mcp__stub__pid", `{}`)); second == first {
 		t.Error("the connection is the one that timed out")
 	}
+	end("neighbour")
+	if got := w.text(<-neighbour); got != "neighbour" {
+		t.Errorf("the neighbour was answered %q", got)
+	}
 	waitFor(t, "the process that timed out is gone", func() bool { return !w.alive(first) })
+}
+
+// TestACallEndsWhenItsTimeIsUp: guarantee 5, by the clock.
+func TestACallEndsWhenItsTimeIsUp(t *testing.T) {
+	t.Parallel()
+	w := mount(t, nil, stubServer("stub", 2*time.Second))
+	w.changed()
+	if r := w.call("mcp__stub__sleep", `{"ms":600000}`); r.Error != "mcp timeout after 2s" || r.Cause != string(event.CodeToolTimeout) {
+		t.Errorf("%+v", r)
+	}
 }
 
 // TestANewConnectionLeavesTheCallsOfOthersAlone: guarantee 6.
@@ -125,7 +159,7 @@ func TestANewConnectionLeavesTheCallsOfOthersAlone(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if got := w.text(<-neighbour); got != "it came" {
+	if got := w.text(<-neighbour); got != "now" {
 		t.Errorf("the neighbour got %q", got)
 	}
 	waitFor(t, "the old process is gone", func() bool { return !w.alive(first) })

@@ -138,11 +138,14 @@ func TestListChangedReachesUsOverHTTP(t *testing.T) {
 func TestATimeoutOverHTTPTellsTheServerAndTheNextCallRuns(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, nil)
-	config := web(s.URL)
-	config.Timeout = 3 * time.Second
-	w := mount(t, nil, config)
-	w.changed()
-	if r := w.call("mcp__web__hang", `{}`); r.Error != "mcp timeout after 3s" {
+	w := mount(t, nil, web(s.URL)).ready()
+	ctx, timeUp := context.WithCancelCause(context.Background())
+	done := make(chan tool.Result)
+	hang := w.tool("mcp__web__hang")
+	go func() { done <- hang.Run(ctx, callOf(`{}`)) }()
+	<-s.entered
+	timeUp(errTimeout)
+	if r := <-done; r.Error != "mcp timeout after 30s" {
 		t.Errorf("%+v", r)
 	}
 	if r := w.call("mcp__web__echo", `{"a":1}`); string(r.Content) != `{"a":1}` {
@@ -234,16 +237,14 @@ func TestARedirectToAnotherHostIsNotFollowed(t *testing.T) {
 	home := httptest.NewServer(http.RedirectHandler(other.URL+"/x?key=very-secret", http.StatusTemporaryRedirect))
 	t.Cleanup(home.Close)
 	config := web(home.URL + "/mcp?token=my-secret-token")
-	config.Bearer, config.Timeout = "the-bearer-token", 2*time.Second
-	w := mount(t, nil, config).ready()
+	config.Bearer = "the-bearer-token"
+	w := mount(t, nil, config)
+	waitFor(t, "the log says why", func() bool { return strings.Contains(w.log.String(), "another host") })
 	w.Close()
 	if n := strayed.Load(); n != 0 {
 		t.Errorf("%d requests went to the other host", n)
 	}
 	log := w.log.String()
-	if !strings.Contains(log, "another host") {
-		t.Errorf("the log does not say why:\n%s", log)
-	}
 	for _, secret := range []string{"my-secret-token", "the-bearer-token"} {
 		if strings.Contains(log, secret) {
 			t.Errorf("%s is in the log:\n%s", secret, log)

@@ -103,12 +103,12 @@ func everythingOverHTTP(t *testing.T) ServerConfig {
 // TestARealServerThatTakesTooLongTimesOutAndIsThereForTheNextCall: guarantees 5 and 6.
 func TestARealServerThatTakesTooLongTimesOutAndIsThereForTheNextCall(t *testing.T) {
 	t.Parallel()
-	config := everything(t, "stdio")
-	config.Timeout = 8 * time.Second
-	w := mount(t, nil, config)
-	w.changed()
-	r := w.call("mcp__everything__trigger-long-running-operation", `{"duration":60,"steps":60}`)
-	if r.Error != "mcp timeout after 8s" || r.Cause != string(event.CodeToolTimeout) {
+	w := mount(t, nil, everything(t, "stdio")).ready()
+	ctx, timeUp := context.WithCancelCause(context.Background())
+	call := callOf(`{"duration":60,"steps":60}`)
+	call.Progress = func(string) { timeUp(errTimeout) }
+	r := w.tool("mcp__everything__trigger-long-running-operation").Run(ctx, call)
+	if r.Error != "mcp timeout after 30s" || r.Cause != string(event.CodeToolTimeout) {
 		t.Errorf("%+v", r)
 	}
 	if got := w.text(w.call("mcp__everything__echo", `{"message":"again"}`)); got != "Echo: again" {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"strings"
 	"sync"
 	"time"
@@ -147,12 +148,15 @@ func (s *stub) call(r stubRequest, line []byte) {
 			time.Sleep(time.Duration(a.MS) * time.Millisecond)
 			s.text(r.ID, a.Text)
 		}()
-	case "await": // until there is a file of that name
+	case "await": // until there is a file of that name, which is the answer
 		go func() {
+			name := filepath.Base(a.Text)
+			s.note("awaits %s", name)
 			for _, err := os.Stat(a.Text); err != nil; _, err = os.Stat(a.Text) {
 				time.Sleep(5 * time.Millisecond)
 			}
-			s.text(r.ID, "it came")
+			s.text(r.ID, name)
+			s.note("answered %s", name)
 		}()
 	case "exit":
 		os.Exit(a.Code)
