@@ -61,7 +61,7 @@ func (g *gates) await(t *testing.T, name string) {
 	select {
 	case <-g.channel(g.reached, name):
 	case <-time.After(time.Minute):
-		t.Fatalf("gate %s was not reached within 10 s", name)
+		t.Fatalf("gate %s was not reached within a minute", name)
 	}
 }
 

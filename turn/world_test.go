@@ -183,7 +183,7 @@ func (w *world) wait(reached func(State) bool) {
 		case <-tick:
 		case <-time.After(20 * time.Millisecond): // a halted turn publishes nothing
 		case <-deadline:
-			w.t.Fatalf("still %v after 20 s; log:\n%s", st, render(w.log()))
+			w.t.Fatalf("still %v after a minute; log:\n%s", st, render(w.log()))
 		}
 	}
 }

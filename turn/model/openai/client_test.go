@@ -240,7 +240,7 @@ func TestTheFirstByteLimitHoldsOverHTTP2Too(t *testing.T) {
 	srv.EnableHTTP2 = true
 	srv.StartTLS()
 	defer srv.Close()
-	c := New(Config{BaseURL: srv.URL, Transport: srv.Client().Transport, Timeouts: model.Timeouts{Connect: 10 * time.Second, FirstByte: 100 * time.Millisecond}})
+	c := New(Config{BaseURL: srv.URL, Transport: srv.Client().Transport, Timeouts: model.Timeouts{Connect: time.Minute, FirstByte: 100 * time.Millisecond}})
 	defer c.Close()
 	_, _, err := ask(context.Background(), c, nil)
 	isFailure(t, err, event.CodeProvider, true, "did not begin to answer within 100ms")
