@@ -23,7 +23,9 @@ type server struct {
 	url   string
 	dir   string
 	cmd   *exec.Cmd
-	log   bytes.Buffer
+	log   bytes.Buffer // to be read behind ended
+	ended chan struct{}
+	exit  error // to be read behind ended
 	model *httptest.Server
 }
 
@@ -32,7 +34,7 @@ func start(ctx context.Context, race bool) (*server, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &server{dir: dir, model: httptest.NewServer(http.HandlerFunc(answer))}
+	s := &server{dir: dir, ended: make(chan struct{}), model: httptest.NewServer(http.HandlerFunc(answer))}
 	binary := filepath.Join(dir, "hitchpost")
 	build := []string{"build", "-o", binary}
 	if race {
@@ -66,7 +68,14 @@ base_url = %q
 	if err := s.cmd.Start(); err != nil {
 		return nil, err
 	}
-	return s, s.ready(ctx)
+	go func() {
+		defer close(s.ended)
+		s.exit = s.cmd.Wait()
+	}()
+	if err := s.ready(ctx); err != nil {
+		return nil, errors.Join(err, s.stop())
+	}
+	return s, nil
 }
 
 func freePort() (string, error) {
@@ -85,8 +94,10 @@ func (s *server) ready(ctx context.Context) error {
 			return nil
 		}
 		select {
+		case <-s.ended: // it may have lost its port to another program
+			return errors.New("the server did not come up")
 		case <-ctx.Done():
-			return fmt.Errorf("the server did not come up:\n%s", s.log.String())
+			return fmt.Errorf("the server did not come up: %w", context.Cause(ctx))
 		case <-time.After(20 * time.Millisecond):
 		}
 	}
@@ -97,10 +108,11 @@ func (s *server) stop() error {
 	defer os.RemoveAll(s.dir)
 	s.model.CloseClientConnections()
 	defer s.model.Close()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil && !errors.Is(err, os.ErrProcessDone) {
 		return err
 	}
-	err := s.cmd.Wait()
+	<-s.ended
+	err := s.exit
 	if strings.Contains(s.log.String(), "DATA RACE") {
 		err = errors.Join(err, errors.New("the race detector found something"))
 	}
