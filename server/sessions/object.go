@@ -17,18 +17,21 @@ type standing struct {
 	damage error // store.ErrDamaged: what the log says cannot be read
 }
 
-// look reads how a session stands. When a run is open and nobody is at work on it, it may
-// have ended, or have been taken up, since the row was read: then it looks once more.
+// look reads how a session stands. Where a run is open and nobody is at work on it, it may
+// have ended, or have been taken up, between the look at its row and the look at the
+// process: that it rests is certain once its log has not moved meanwhile.
 func (b *Book) look(ctx context.Context, x store.Session) (standing, error) {
-	s, err := b.glance(ctx, x)
-	if err != nil || s.status() != protocol.StatusResumable {
-		return s, err
+	for {
+		s, err := b.glance(ctx, x)
+		if err != nil || s.status() != protocol.StatusResumable {
+			return s, err
+		}
+		again, err := b.Store.Session(ctx, x.ID)
+		if err != nil || again.LastSeq == x.LastSeq { // deleted meanwhile: as it was
+			return s, nil
+		}
+		x = again
 	}
-	again, err := b.Store.Session(ctx, x.ID)
-	if err != nil {
-		return s, nil // deleted meanwhile: as it was
-	}
-	return b.glance(ctx, again)
 }
 
 func (b *Book) glance(ctx context.Context, x store.Session) (s standing, err error) {
