@@ -55,6 +55,8 @@ type Store struct {
 	writer  *writer
 	health  health
 
+	publishing sync.Mutex // held by the writer from before a commit until it is published
+
 	mu   sync.Mutex
 	logs map[string]*Log
 	keys atomic.Int64 // the highest key of a session that was given out

@@ -2,6 +2,9 @@ package store
 
 import (
 	"context"
+	"runtime"
+	"strings"
+	"sync"
 	"testing"
 )
 
@@ -19,7 +22,7 @@ func TestNoReadShowsAnEventBeforeItIsPublished(t *testing.T) {
 		case stage == "insert" && now.first == nil:
 			select {
 			case now = <-armed: // the second's append joins the transaction of the first's
-				now.second.Submit(Batch{From: 1, Events: []NewEvent{event("turn/start", `{}`), chunk("x")}}, func([]Event, error) {})
+				now.second.Submit(Batch{From: 1, Events: []NewEvent{event("turn/start", `{}`), chunk("x")}, Digest: []byte(`{"new":true}`)}, func([]Event, error) {})
 			default:
 			}
 		case stage == "commit" && now.first != nil:
@@ -63,16 +66,39 @@ func TestNoReadShowsAnEventBeforeItIsPublished(t *testing.T) {
 			t.Errorf("%s: %d events, %v", name, len(events), err)
 		}
 	}
-	x, err := s.Session(ctx, "second")
-	if err != nil || x.LastSeq != tip || x.Bytes != pos {
-		t.Errorf("its row ends at seq %d, %d bytes, %v", x.LastSeq, x.Bytes, err)
+	rows := make(chan Session, 2) // their digest and title would be those of the event
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		x, err := s.Session(ctx, "second")
+		if err != nil {
+			t.Error(err)
+		}
+		rows <- x
+	})
+	reading.Go(func() {
+		all, err := s.SessionsOf(ctx, "ada")
+		if err != nil || len(all) != 1 {
+			t.Errorf("the list: %+v, %v", all, err)
+		}
+		rows <- all[0]
+	})
+	for stacks := make([]byte, 1<<20); strings.Count(string(stacks[:runtime.Stack(stacks, true)]), "store.(*Store).upToTip(") < 2 && len(rows) == 0; {
+		runtime.Gosched() // until both wait
 	}
-	if all, err := s.SessionsOf(ctx, "ada"); err != nil || len(all) != 1 || all[0].LastSeq != tip {
-		t.Errorf("the list: %+v, %v", all, err)
+	select {
+	case x := <-rows:
+		t.Errorf("a row was read that ends at seq %d with the digest %s; the tip is %d", x.LastSeq, x.Digest, tip)
+	default:
 	}
 
 	first.mu.Unlock()
 	<-published
+	reading.Wait()
+	for range len(rows) {
+		if x := <-rows; x.LastSeq != 2 || string(x.Digest) != `{"new":true}` {
+			t.Errorf("a row ends at seq %d with the digest %s", x.LastSeq, x.Digest)
+		}
+	}
 	if page, err := l.Page(ctx, 0); err != nil || len(page.Lines) != 3 {
 		t.Errorf("published, a page has %d lines, %v", len(page.Lines), err)
 	}

@@ -90,8 +90,9 @@ func (s *Store) sessionRows(ctx context.Context, query *sql.Stmt, args ...any) (
 	return out, nil
 }
 
-// upToTip has a row end where readers of the log see it end: what is committed and not
-// yet published is of a log that somebody holds.
+// upToTip has a row end where readers of the log see it end. What is committed and not yet
+// published is of a log that somebody holds; its digest and title are in the row already, so
+// the publishing, which touches no disk, is waited for.
 func (s *Store) upToTip(x *Session) {
 	s.mu.Lock()
 	l := s.logs[x.ID]
@@ -99,7 +100,13 @@ func (s *Store) upToTip(x *Session) {
 	if l == nil || !l.opened.Load() {
 		return
 	}
-	if tip, pos := l.Tip(); tip < x.LastSeq {
+	tip, pos := l.Tip()
+	if tip < x.LastSeq {
+		s.publishing.Lock()
+		tip, pos = l.Tip()
+		s.publishing.Unlock()
+	}
+	if tip < x.LastSeq { // whoever appended was told that it failed
 		x.LastSeq, x.Bytes = tip, pos
 	}
 }

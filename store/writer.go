@@ -80,6 +80,7 @@ func (w *writer) finish() error {
 // commitGroup commits the requests of a group in one transaction, less those
 // that cannot be stored, then publishes, then answers.
 func (w *writer) commitGroup(group []*request) {
+	w.store.publishing.Lock()
 	for {
 		var failed *request
 		err := w.conn.Raw(func(any) (err error) {
@@ -111,6 +112,7 @@ func (w *writer) commitGroup(group []*request) {
 	}
 	crashPoint("after", group)
 	w.publish(group)
+	w.store.publishing.Unlock()
 	for _, r := range group {
 		r.answer(r.err)
 	}
