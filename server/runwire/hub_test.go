@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"hitchpost/server/protocol"
 	"hitchpost/turn"
@@ -205,27 +206,46 @@ func TestASlowClientIsToldTheNewestOfASession(t *testing.T) {
 	p := w.join("secret-all")
 	p.until(func(f received) bool { return f.Seq == blocker.tip() })
 	p.say(protocol.RunSubscribe{RunID: blocker.id})
+	w.await(blocker, func(s *stream) bool { return s.begin == fromCursor && s.next > blocker.tip() })
+	before := blocker.tip()
 	blocker.stream(300, 10_000)
+	w.await(blocker, func(s *stream) bool { return s.next > before+20 }) // it fills what lies between
 	for i := range 200 {
 		w.do("a", func(ctx context.Context, a *turn.Agent) error {
 			return a.Amend(ctx, new(fmt.Sprintf("%03d %s", i, strings.Repeat("x", 60))), nil)
 		})
 	}
 	blocker.finish()
-	titles := 0
-	all := p.until(func(f received) bool {
+	titles, newest, over := 0, "", false
+	p.until(func(f received) bool { // a broadcast has no place among the frames of runs
 		if f.Type == protocol.TypeSessionTitleUpdated {
 			titles++
-		}
-		return ended(blocker.id)(f)
-	})
-	newest := ""
-	for _, f := range append(all, p.alive()...) {
-		if f.Type == protocol.TypeSessionTitleUpdated {
 			newest = f.Payload.Title
 		}
+		over = over || ended(blocker.id)(f)
+		return over && strings.HasPrefix(newest, "199")
+	})
+	if titles > 150 {
+		t.Errorf("%d titles of 200", titles)
 	}
-	if titles > 150 || !strings.HasPrefix(newest, "199") {
-		t.Errorf("%d titles, the newest %q", titles, newest)
+}
+
+// await waits until the stream of a run to the one connection is as it says.
+func (w *world) await(r *laid, is func(*stream) bool) {
+	w.t.Helper()
+	c := w.only()
+	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
+		c.mu.Lock()
+		c.q.Lock()
+		s := c.streams[r.id]
+		c.q.Unlock()
+		done := s != nil && is(s)
+		c.mu.Unlock()
+		if done {
+			return
+		}
+		if time.Now().After(deadline) {
+			w.t.Fatal("the stream of the run is not what was waited for")
+		}
 	}
 }
