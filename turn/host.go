@@ -274,10 +274,16 @@ func (h *Host) Drain(grace time.Duration) error {
 	for _, a := range h.held() {
 		a.post(a.restIfParked)
 	}
-	timer := time.AfterFunc(grace, func() { h.end(ErrDraining) })
-	defer timer.Stop()
+	cut := make(chan struct{})
+	timer := time.AfterFunc(grace, func() {
+		defer close(cut)
+		h.end(ErrDraining)
+	})
 	h.wg.Wait()
 	h.end(ErrDraining)
+	if !timer.Stop() {
+		<-cut
+	}
 	ctx, done := context.WithTimeout(context.Background(), tool.Grace)
 	defer done()
 	err := h.tools.Wait(ctx)
