@@ -3,6 +3,7 @@
 package server_test
 
 import (
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -21,7 +22,11 @@ func TestAReloadLetsGoOfTheConnectionsOfTheProvidersItReplaces(t *testing.T) {
 		defer mu.Unlock()
 		return len(open)
 	}
-	model := &stand{t: t, answer: func(a *answer) { a.say("hello") }}
+	model := &stand{t: t, answer: func(a *answer) { // in one piece with its end, for which a client waits only so long
+		for _, chunk := range append(completion("hello"), "[DONE]") {
+			fmt.Fprintf(a, "data: %s\n\n", chunk)
+		}
+	}}
 	model.Server = httptest.NewUnstartedServer(model)
 	model.Config.ConnState = func(c net.Conn, state http.ConnState) {
 		mu.Lock()
