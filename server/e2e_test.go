@@ -121,7 +121,7 @@ func TestChatSurvivesARestartInMidConversation(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer chat.Process.Kill()
-			io.WriteString(stdin, "think 400\n")
+			io.WriteString(stdin, "think 2000\n")
 			p.until("the stream is under way", func() bool { return len(out.String()) > 200 })
 			stop(s)
 			p.serve()
@@ -131,7 +131,7 @@ func TestChatSurvivesARestartInMidConversation(t *testing.T) {
 			})
 			io.WriteString(stdin, "help\n")
 			stdin.Close()
-			timer := time.AfterFunc(20*time.Second, func() { chat.Process.Signal(syscall.SIGQUIT) }) // its stacks tell where it hangs
+			timer := time.AfterFunc(time.Minute, func() { chat.Process.Signal(syscall.SIGQUIT) }) // its stacks tell where it hangs
 			defer timer.Stop()
 			if err := chat.Wait(); err != nil {
 				t.Fatalf("chat: %v\n%s\n%s", err, out, notes)
@@ -290,7 +290,10 @@ func TestRevocationReachesOpenConnections(t *testing.T) {
 		}
 	}
 	defer stays.Process.Kill()
-	p.until("both are connected", func() bool { return kept.has("session/created") })
+	p.until("both are connected", func() bool {
+		_, figures := s.ask("", "GET", "/metrics", "")
+		return kept.has("session/created") && strings.Contains(figures, "\nhitchpost_connections 2\n")
+	})
 	p.configure("", secret)
 	if err := s.cmd.Process.Signal(syscall.SIGHUP); err != nil {
 		t.Fatal(err)
