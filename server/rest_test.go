@@ -122,7 +122,7 @@ func TestADrainEndsStreamsAndWaitingRequests(t *testing.T) {
 	if code := s.term(); code != 0 {
 		t.Errorf("exit code %d", code)
 	}
-	if took := time.Since(began); took > 10*time.Second {
+	if took := time.Since(began); took > time.Minute { // the request would wait for ten
 		t.Errorf("the drain took %s", took)
 	}
 	if status := <-waiting; status != http.StatusServiceUnavailable {

@@ -94,7 +94,7 @@ func TestARunIsFollowedOverTheRunWireThroughAKill(t *testing.T) {
 	s := p.serve()
 	s.ask(secret, "POST", "/api/v1/sessions", `{"id":"main"}`)
 	w := s.runWire(secret)
-	w.send(`{"type":"run.create","payload":{"session_id":"main","input":"think 300"}}`)
+	w.send(`{"type":"run.create","payload":{"session_id":"main","input":"think 2000"}}`)
 	deltas := 0
 	all := w.until(func(f wireFrame) bool {
 		if f.Type == protocol.TypeRunDelta {

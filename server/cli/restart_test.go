@@ -92,8 +92,8 @@ func TestAChatOverAKilledServerShowsEachPieceOfTheLogOnce(t *testing.T) {
 	go func() {
 		code <- Main([]string{"chat", "main"}, Program{Stdin: input, Stdout: &stdout, Stderr: &stderr})
 	}()
-	fmt.Fprintln(keyboard, "think 400")
-	waitFor(t, &stdout, "Thought 10 of 400.")
+	fmt.Fprintln(keyboard, "think 2000")
+	waitFor(t, &stdout, "Thought 10 of 2000.")
 	server.Process.Kill()
 	server.Wait()
 	startServer(t, url)
@@ -125,7 +125,7 @@ func TestSendOverAKilledServerEndsThoughItsTextWaitedInATurnOfSomebodyElse(t *te
 		t.Fatal(err)
 	}
 	defer a.Close()
-	if _, err := a.Inject("think 400", true, ""); err != nil {
+	if _, err := a.Inject("think 2000", true, ""); err != nil {
 		t.Fatal(err)
 	}
 	a.Subscribe(0)
@@ -142,7 +142,7 @@ func TestSendOverAKilledServerEndsThoughItsTextWaitedInATurnOfSomebodyElse(t *te
 	go func() {
 		code <- Main([]string{"send", "main", "read hello.txt"}, Program{Stdin: strings.NewReader(""), Stdout: &stdout, Stderr: &stderr})
 	}()
-	waitFor(t, &stdout, "Thought 100 of 400.") // long after the text was queued
+	waitFor(t, &stdout, "Thought 100 of 2000.") // long after the text was queued
 	server.Process.Kill()
 	server.Wait()
 	startServer(t, url)
