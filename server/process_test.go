@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -16,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"hitchpost/server/wiretest"
 	"hitchpost/turn/tool/sandbox"
 )
 
@@ -64,12 +64,7 @@ func newPlace(t *testing.T, extra string) *place {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	p := &place{t: t, dir: t.TempDir(), listen: l.Addr().String(), binary: binary}
+	p := &place{t: t, dir: t.TempDir(), listen: wiretest.Address(t), binary: binary}
 	p.configure(extra, secret)
 	return p
 }

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"time"
 
 	"hitchpost/server/client"
+	"hitchpost/server/wiretest"
 	"hitchpost/turn/event"
 )
 
@@ -48,20 +48,16 @@ func startServer(t *testing.T, url string) *exec.Cmd {
 // serverFolder moves into a fresh folder with a configuration and gives its address.
 func serverFolder(t *testing.T) (url string) {
 	t.Helper()
-	free, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	free.Close()
+	address := wiretest.Address(t)
 	t.Chdir(t.TempDir())
-	text := fmt.Sprintf("listen = %q\ntokens = [{name = \"test\", token = %q}]\n", free.Addr(), testToken)
+	text := fmt.Sprintf("listen = %q\ntokens = [{name = \"test\", token = %q}]\n", address, testToken)
 	if err := os.WriteFile("hitchpost.toml", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile("hello.txt", []byte("Hello, reader.\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return "http://" + free.Addr().String()
+	return "http://" + address
 }
 
 func waitFor(t *testing.T, out *safeBuffer, text string) {
