@@ -7,7 +7,6 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -18,7 +17,6 @@ import (
 	"hitchpost/server/protocol"
 	"hitchpost/server/wiretest"
 	"hitchpost/store"
-	"hitchpost/turn"
 )
 
 // request asks for the upgrade in HTTP and returns the answer.
@@ -310,10 +308,8 @@ func TestShutdownSendsWhatIsPersistedAndThen1001(t *testing.T) {
 	w.model.Replies <- []string{"one", "two", wait}
 	p.say(protocol.RunCreate{SessionID: "a", Input: "hi"})
 	<-w.model.Reached
-	run := ""
-	for w.host.Live("a") == (turn.Liveness{}) { // it runs
-		time.Sleep(time.Millisecond)
-	}
+	run := w.object("a").LiveRunID
+	w.await(run, func(s *stream) bool { return s.reader != nil }) // a client has a second for the rest
 	log := w.log("a")
 	for n := 0; n < 2; { // both pieces are on the disk
 		tip, _ := log.Tip()
@@ -328,13 +324,6 @@ func TestShutdownSendsWhatIsPersistedAndThen1001(t *testing.T) {
 	if code != websocket.StatusGoingAway {
 		t.Errorf("close %d, want 1001", code)
 	}
-	run = slices.Collect(func(yield func(string) bool) {
-		for _, f := range all {
-			if f.Type == protocol.TypeRunStarted && !yield(f.Payload.RunID) {
-				return
-			}
-		}
-	})[0]
 	want := text(reference(t, log, run, 0))
 	if got := lines(only(run, all)); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)

@@ -206,10 +206,10 @@ func TestASlowClientIsToldTheNewestOfASession(t *testing.T) {
 	p := w.join("secret-all")
 	p.until(func(f received) bool { return f.Seq == blocker.tip() })
 	p.say(protocol.RunSubscribe{RunID: blocker.id})
-	w.await(blocker, func(s *stream) bool { return s.begin == fromCursor && s.next > blocker.tip() })
+	w.await(blocker.id, func(s *stream) bool { return s.begin == fromCursor && s.next > blocker.tip() })
 	before := blocker.tip()
 	blocker.stream(300, 10_000)
-	w.await(blocker, func(s *stream) bool { return s.next > before+20 }) // it fills what lies between
+	w.await(blocker.id, func(s *stream) bool { return s.next > before+20 }) // it fills what lies between
 	for i := range 200 {
 		w.do("a", func(ctx context.Context, a *turn.Agent) error {
 			return a.Amend(ctx, new(fmt.Sprintf("%03d %s", i, strings.Repeat("x", 60))), nil)
@@ -231,13 +231,13 @@ func TestASlowClientIsToldTheNewestOfASession(t *testing.T) {
 }
 
 // await waits until the stream of a run to the one connection is as it says.
-func (w *world) await(r *laid, is func(*stream) bool) {
+func (w *world) await(run string, is func(*stream) bool) {
 	w.t.Helper()
 	c := w.only()
 	for deadline := time.Now().Add(patience); ; time.Sleep(time.Millisecond) {
 		c.mu.Lock()
 		c.q.Lock()
-		s := c.streams[r.id]
+		s := c.streams[run]
 		c.q.Unlock()
 		done := s != nil && is(s)
 		c.mu.Unlock()
