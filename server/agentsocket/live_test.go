@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"hitchpost/server/wsconn"
 )
 
 // Agent Socket v1, liveness: a dropped connection never cancels a turn.
@@ -74,7 +76,7 @@ func TestAnIdleConnectionIsPinged(t *testing.T) {
 	defer ws.CloseNow()
 	p := &peer{t, ws}
 	go p.rest()
-	for range 5 {
+	for range wsconn.MissedPings { // so many come, whenever they are answered
 		<-pings
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"hitchpost/server/auth"
 	"hitchpost/server/protocol"
 	"hitchpost/server/wiretest"
+	"hitchpost/server/wsconn"
 	"hitchpost/store"
 )
 
@@ -274,9 +275,9 @@ func TestAnIdleConnectionIsPinged(t *testing.T) {
 	}
 	defer ws.CloseNow()
 	p := &peer{t, ws}
-	p.send(authFrame("secret-all"))
 	go p.rest()
-	for range 5 {
+	p.send(authFrame("secret-all"))
+	for range wsconn.MissedPings { // so many come, whenever they are answered
 		<-pings
 	}
 }
