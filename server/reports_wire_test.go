@@ -136,13 +136,13 @@ func TestA08ACursorOfAnotherLifeOfTheLogIsAnsweredByName(t *testing.T) {
 	p := reported(t, model, "")
 	s := p.serve()
 	s.post(http.StatusCreated, "/sessions", `{"id":"main"}`)
-	s.post(http.StatusOK, "/sessions/main/runs", `{"input":"one"}`, "Prefer", "wait=30")
+	s.post(http.StatusOK, "/sessions/main/runs", `{"input":"one"}`, "Prefer", "wait=600")
 	kept := get[[]struct{ ID string }](s, "/sessions/main/messages")
 	run := s.runOf("main")
 	if _, errs, code := p.run("backup", filepath.Join(p.dir, "old.db")); code != 0 {
 		t.Fatal(errs)
 	}
-	s.post(http.StatusOK, "/sessions/main/runs", `{"input":"two"}`, "Prefer", "wait=30")
+	s.post(http.StatusOK, "/sessions/main/runs", `{"input":"two"}`, "Prefer", "wait=600")
 	lost := s.runOf("main")
 	tip := get[protocol.Session](s, "/sessions/main").LastSeq
 	s.term()
@@ -253,7 +253,7 @@ func TestA27ATokenOpensWhatItListsEverywhereAndItsBytesAreNowhere(t *testing.T) 
 	for _, id := range []string{"main", "few-1"} {
 		s.post(http.StatusCreated, "/sessions", `{"id":"`+id+`"}`)
 	}
-	s.post(http.StatusOK, "/sessions/main/runs", `{"input":"hello"}`, "Prefer", "wait=30")
+	s.post(http.StatusOK, "/sessions/main/runs", `{"input":"hello"}`, "Prefer", "wait=600")
 	run := s.runOf("main")
 	never := strings.Repeat("0", 16)
 	for _, path := range []string{"/sessions/%s", "/sessions/%s/messages", "/sessions/%s/events", "/sessions/%s/inbox", "/sessions/%s/policy"} {

@@ -61,7 +61,7 @@ func TestADeletedSessionIsGoneFromEverySurfaceAtOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer agent.Close()
-	if status, body := s.ask(secret, "POST", "/api/v1/sessions/main/runs", `{"input":"run echo $$ > pid; sleep 0"}`, "Prefer", "wait=30"); status != http.StatusOK {
+	if status, body := s.ask(secret, "POST", "/api/v1/sessions/main/runs", `{"input":"run echo $$ > pid; sleep 0"}`, "Prefer", "wait=600"); status != http.StatusOK {
 		t.Fatalf("the run: %d %s", status, body)
 	}
 	if status, body := s.ask(secret, "DELETE", "/api/v1/sessions/main", ""); status != http.StatusNoContent {
