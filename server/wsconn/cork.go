@@ -57,7 +57,7 @@ type cork struct {
 	pending []byte    // frames, in order, the last of them whole
 	control int       // bytes of what waits that are the library's
 	ending  bool      // a close frame is among them or has gone: no data frame may follow
-	until   time.Time // not zero: an end has begun, and no write goes on beyond it
+	until   time.Time // not zero: an end has begun, only the farewell is taken still, and no write goes on beyond this
 	closed  bool      // no further frame is taken
 	through bool      // writes go straight to the socket: only the close frame is left
 
@@ -86,6 +86,24 @@ func (k *cork) Read(p []byte) (int, error) {
 func (k *cork) frame(first byte, payload []byte) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
+	if k.until.IsZero() {
+		k.add(first, payload)
+	}
+}
+
+// farewell takes the place of the frames that wait; nil for none. What flush has taken is
+// on its way.
+func (k *cork) farewell(payload []byte) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.take()
+	if payload != nil {
+		k.add(textFrame, payload)
+	}
+}
+
+// add is frame for whoever holds mu.
+func (k *cork) add(first byte, payload []byte) {
 	if k.closed || k.ending {
 		return
 	}
@@ -164,13 +182,6 @@ func (k *cork) waiting() int {
 // size is how many bytes wait. The caller holds mu.
 func (k *cork) size() int { return k.behind + len(k.pending) }
 
-// drop forgets the frames that wait. What flush has taken is on its way.
-func (k *cork) drop() {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	k.take()
-}
-
 // take returns what waits, in order. The caller holds mu.
 func (k *cork) take() (sealed [][]byte, last []byte) {
 	sealed, last = k.sealed, k.pending
@@ -244,7 +255,8 @@ func (k *cork) arm(patience time.Duration) {
 	k.Conn.SetWriteDeadline(deadline)
 }
 
-// hurry bounds all writing from now on, also the one under way.
+// hurry bounds all writing from now on, also the one under way, and has no frame taken any
+// more: a Fill that has begun would put there what came behind the end.
 func (k *cork) hurry(patience time.Duration) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

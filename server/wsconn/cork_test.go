@@ -32,6 +32,24 @@ func TestNoDataFrameFollowsACloseFrame(t *testing.T) {
 	}
 }
 
+// guarantee 2: also where the pump has looked for a cause to end, and found none, before.
+func TestBehindTheBeginningOfAnEndOnlyTheFarewellIsTaken(t *testing.T) {
+	ours, peer := net.Pipe()
+	defer peer.Close()
+	defer ours.Close()
+	k := newCork(ours, nil, func() {}, new(atomic.Int64))
+	k.frame(textFrame, []byte("before"))
+	k.hurry(WriteStall)
+	k.frame(textFrame, []byte("behind"))
+	if want := "\x81\x06before"; string(k.pending) != want {
+		t.Errorf("waiting: %q, want %q", k.pending, want)
+	}
+	k.farewell([]byte("bye"))
+	if want := "\x81\x03bye"; string(k.pending) != want {
+		t.Errorf("waiting: %q, want %q", k.pending, want)
+	}
+}
+
 // A peer that floods us with pings and reads nothing must not fill our memory.
 func TestPingsAreNotAnsweredWhileTooMuchWaits(t *testing.T) {
 	ours, peer := net.Pipe()

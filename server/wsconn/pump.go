@@ -126,10 +126,7 @@ func (c *Conn) finish() {
 	if cause.Code == 0 {
 		c.cork.flush(cause.patience()) // the library may have put a close frame there
 	} else {
-		c.cork.drop()
-		if farewell != nil {
-			c.cork.frame(textFrame, farewell)
-		}
+		c.cork.farewell(farewell)
 		if c.cork.flush(cause.patience()) == nil {
 			c.handshake(cause)
 		}
