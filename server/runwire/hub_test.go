@@ -62,10 +62,12 @@ func TestTheStatusOfASessionIsToldAsItChanges(t *testing.T) {
 	w.model.Replies <- []string{wait}
 	create()
 	run := status(protocol.StatusRunning, 0, true)
+	<-w.model.Reached
 	w.model.Resume <- struct{}{}
 	status(protocol.StatusRequiresAction, 1, true)
 	p.say(protocol.ToolApprove{ToolCallID: "c1"})
 	status(protocol.StatusRunning, 0, true)
+	<-w.model.Reached // a stop before that would have nothing to be asked for
 	p.say(protocol.RunCancel{RunID: run, Mode: protocol.ModeGraceful})
 	status(protocol.StatusStopping, 0, true)
 	w.model.Resume <- struct{}{}
