@@ -8,7 +8,8 @@
 // frame is, handle.go what it does, subscribe.go which runs are heard and who opens their
 // streams, open.go where a stream begins, stream.go what it sends, gap.go where a slow
 // client goes on, hub.go who is told of a change, news.go what is broadcast, outbox.go what
-// of it waits for a slow client, shelf.go the large frames that connections share, conn.go the life of a connection, server.go the server.
+// of it waits for a slow client, shelf.go the large frames that connections share, conn.go
+// the life of a connection, server.go the server.
 //
 // Guarantees:
 //

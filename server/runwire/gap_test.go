@@ -57,7 +57,7 @@ func judge(t *testing.T, got []received, all []project.Frame) (gaps []received) 
 
 // lag lets a client read nothing for so long that it is surely found out: one that was
 // near once more is given another second.
-func lag() { time.Sleep(2*follow.LagPatience + 300*time.Millisecond) }
+func lag() { time.Sleep(4 * follow.LagPatience) }
 
 // run.gap: dropped for it alone, announced in band, and it goes on with the newest frame.
 //

@@ -29,7 +29,8 @@
 //  4. No new privileges: setuid programs give none, and of root's powers only those
 //     over the owners and modes of files are left.
 //  5. No process outside can be signalled (from Landlock 6 on), the supervisor neither.
-//  6. In every mode TMPDIR is a private folder. Where files are held HOME is the same folder, and PATH keeps only what can be reached.
+//  6. In every mode TMPDIR is a private folder. Where files are held HOME is the same
+//     folder, and PATH keeps only what can be reached.
 //  7. In every mode, on Linux: when the command ends, when Kill is called, and when the
 //     server dies, however it dies, every process that the command started is killed,
 //     also those that daemonised or made a session of their own; Done comes after that.
