@@ -62,11 +62,11 @@ const (
 	selectStructural = `SELECT event FROM kinds CROSS JOIN events INDEXED BY events_structural
 		WHERE session = ?1 AND type = kinds.value AND id IS NOT NULL AND seq BETWEEN ?3 AND ?4 ORDER BY seq`
 
-	// search reads the matches from the newest on and stops at the limit.
+	// search reads the matches from the newest on, as many as are asked for.
 	selectSearch = `SELECT s.id, t.seq, e.id, snippet(search, 1, '', '', '…', 24)
 		FROM search CROSS JOIN texts t ON t.doc = search.rowid CROSS JOIN sessions s ON s.key = t.session
 		LEFT JOIN events e ON e.session = t.session AND e.seq = t.seq
-		WHERE search MATCH ?1 AND s.owner = ?2 AND s.deleted_at IS NULL ORDER BY search.rowid DESC LIMIT ?3`
+		WHERE search MATCH ?1 AND s.owner = ?2 AND s.deleted_at IS NULL ORDER BY search.rowid DESC`
 
 	selectStreamed = `SELECT event FROM events WHERE session = ?1 AND seq BETWEEN ?2 AND ?3 AND id IS NULL ORDER BY seq`
 )

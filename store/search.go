@@ -52,13 +52,13 @@ func (s *Store) search(ctx context.Context, owner, query string, limit int) ([]H
 	}
 	defer done()
 	match = fmt.Sprintf("owner : %s AND text : (%s)", ownerWord(owner), match)
-	rows, err := s.queries.search.QueryContext(ctx, match, owner, min(limit, MaxHits))
+	rows, err := s.queries.search.QueryContext(ctx, match, owner)
 	if err != nil {
 		return nil, err
 	}
 	defer rows.Close()
 	var hits []Hit
-	for rows.Next() {
+	for len(hits) < min(limit, MaxHits) && rows.Next() {
 		var h Hit
 		var id []byte
 		if err := rows.Scan(&h.Session, &h.Seq, &id, &h.Snippet); err != nil {

@@ -188,7 +188,7 @@ func TestASearchFindsNoEventBeforeItIsPublished(t *testing.T) {
 		case stage == "insert" && len(armed) > 0:
 			<-armed
 			stopped = true
-			l.Submit(Batch{From: 1, Events: []NewEvent{said("apple")}}, func([]Event, error) {})
+			l.Submit(Batch{From: 2, Events: []NewEvent{said("apple pear")}}, func([]Event, error) {})
 		case stage == "commit" && stopped:
 			stopped = false
 			stopper.mu.Lock()
@@ -196,18 +196,22 @@ func TestASearchFindsNoEventBeforeItIsPublished(t *testing.T) {
 		return nil
 	}})
 	stopper, l = session(t, s, "stopper"), session(t, s, "s1")
+	add(t, l, said("apple"))
 	armed <- struct{}{}
 	published := make(chan struct{})
 	stopper.Submit(Batch{From: 1, Events: []NewEvent{chunk("x")}}, func([]Event, error) { close(published) })
 	for committed := false; !committed; {
-		if err := s.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM events WHERE session = ? AND seq = 1)", l.key).Scan(&committed); err != nil {
+		if err := s.read.QueryRowContext(ctx, "SELECT EXISTS(SELECT 1 FROM events WHERE session = ? AND seq = 2)", l.key).Scan(&committed); err != nil {
 			t.Fatal(err)
 		}
 	}
-	finds(t, s, "apple")
+	finds(t, s, "pear")
+	if hits, err := s.Search(ctx, "ada", "apple", 1); err != nil || len(hits) != 1 || hits[0].Seq != 1 {
+		t.Errorf("it takes the place of one that is: %+v, %v", hits, err)
+	}
 	stopper.mu.Unlock()
 	<-published
-	finds(t, s, "apple", "s1/1")
+	finds(t, s, "apple", "s1/2", "s1/1")
 }
 
 func TestTheHeadOfAVeryLongTextIsFoundAndNULIsASpace(t *testing.T) {
