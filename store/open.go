@@ -55,7 +55,7 @@ type Store struct {
 	writer  *writer
 	health  health
 
-	publishing sync.Mutex // held by the writer from before a commit until it is published
+	committing atomic.Pointer[commit] // the writer's, until it is published; nil = none
 
 	mu   sync.Mutex
 	logs map[string]*Log

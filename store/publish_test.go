@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Between the commit of an event and its publishing a read of the disk would find what no
@@ -102,4 +103,64 @@ func TestNoReadShowsAnEventBeforeItIsPublished(t *testing.T) {
 	if page, err := l.Page(ctx, 0); err != nil || len(page.Lines) != 3 {
 		t.Errorf("published, a page has %d lines, %v", len(page.Lines), err)
 	}
+}
+
+// A row that shows what is committed waits until that is published, and for nothing that is
+// committed behind it.
+//
+// guarantee 8
+func TestARowThatWaitsToBePublishedWaitsForNoCommitBehindIt(t *testing.T) {
+	ctx := context.Background()
+	var stopper, l *Log
+	commits := -1 // that were begun since it counts
+	read, committing := make(chan struct{}), make(chan struct{})
+	s := open(t, Options{fault: func(stage string) error {
+		switch {
+		case commits < 0:
+		case stage == "insert" && commits == 0 && l != nil: // joins the transaction of the stopper
+			l.Submit(Batch{From: 1, Events: []NewEvent{chunk("x")}}, func([]Event, error) {})
+			l = nil
+		case stage == "commit":
+			switch commits++; commits {
+			case 1:
+				stopper.mu.Lock() // which is published first, and so stops the publishing of both
+			case 2:
+				close(committing)
+				select {
+				case <-read:
+				case <-time.After(30 * time.Second):
+				}
+			}
+		}
+		return nil
+	}})
+	stopper, l = session(t, s, "stopper"), session(t, s, "s1")
+	key := l.key
+	commits = 0
+	stopper.Submit(Batch{From: 1, Events: []NewEvent{chunk("x")}}, func([]Event, error) {})
+	for committed := false; !committed; {
+		if err := s.read.QueryRow("SELECT EXISTS(SELECT 1 FROM events WHERE session = ? AND seq = 1)", key).Scan(&committed); err != nil {
+			t.Fatal(err)
+		}
+	}
+	go func() {
+		defer close(read)
+		if x, err := s.Session(ctx, "s1"); err != nil || x.LastSeq != 1 {
+			t.Errorf("it ends at seq %d, %v", x.LastSeq, err)
+		}
+	}()
+	for stacks := make([]byte, 1<<20); !strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "store.(*Store).upToTip("); {
+		runtime.Gosched() // until it waits
+	}
+	behind := make(chan struct{})
+	stopper.Submit(Batch{From: 2, Events: []NewEvent{chunk("x")}}, func([]Event, error) { close(behind) })
+	stopper.mu.Unlock()
+	<-committing
+	select {
+	case <-read:
+	case <-behind:
+		t.Error("it was read behind another commit")
+	}
+	<-behind
+	<-read
 }

@@ -100,11 +100,11 @@ func (s *Store) upToTip(x *Session) {
 	if l == nil || !l.opened.Load() {
 		return
 	}
+	now := s.committing.Load() // the one that the row shows, where the tip does not: any later one finds that published
 	tip, pos := l.Tip()
-	if tip < x.LastSeq {
-		s.publishing.Lock()
+	if tip < x.LastSeq && now != nil {
+		<-now.published
 		tip, pos = l.Tip()
-		s.publishing.Unlock()
 	}
 	if tip < x.LastSeq { // whoever appended was told that it failed
 		x.LastSeq, x.Bytes = tip, pos

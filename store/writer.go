@@ -23,6 +23,9 @@ type writer struct {
 	chores  chores
 }
 
+// commit is one that is under way.
+type commit struct{ published chan struct{} } // closed then, or when it has failed
+
 // place is where a log stands once the requests of a transaction are in.
 type place struct{ tip, pos int64 }
 
@@ -80,7 +83,8 @@ func (w *writer) finish() error {
 // commitGroup commits the requests of a group in one transaction, less those
 // that cannot be stored, then publishes, then answers.
 func (w *writer) commitGroup(group []*request) {
-	w.store.publishing.Lock()
+	now := &commit{published: make(chan struct{})}
+	w.store.committing.Store(now) // before anybody can see it on the disk
 	for {
 		var failed *request
 		err := w.conn.Raw(func(any) (err error) {
@@ -112,7 +116,8 @@ func (w *writer) commitGroup(group []*request) {
 	}
 	crashPoint("after", group)
 	w.publish(group)
-	w.store.publishing.Unlock()
+	w.store.committing.Store(nil)
+	close(now.published)
 	for _, r := range group {
 		r.answer(r.err)
 	}
