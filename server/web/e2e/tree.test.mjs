@@ -117,6 +117,25 @@ test("a text that is being edited when its entry leaves the screen is in the box
   assert.equal(await tab.page.inputValue("#message"), "");
 });
 
+test("a text that is edited in two tabs and sent in one of them is in the box as the other one has it", async (t) => {
+  const world = await World.of(t);
+  const one = await world.session();
+  await one.run("think 1");
+  const other = await world.open(new URL(one.page.url()).pathname, { context: one.context, token: "" });
+  await other.live();
+  const edit = async (tab, text) => {
+    await tab.button("Edit and branch").click();
+    await tab.page.keyboard.press("ControlOrMeta+A");
+    await tab.page.keyboard.type(text);
+  };
+  await edit(other, "think of something else");
+  await edit(one, "think 2");
+  await one.page.keyboard.press("Enter");
+  await one.until("the new answer", async () => /Thought 2 of 2/.test(await one.text()));
+  await other.page.locator(".you-edit").waitFor({ state: "detached" });
+  await other.until("what was typed in the box", async () => (await other.page.inputValue("#message")) === "think of something else");
+});
+
 test("a search opens what it found, in another attempt too, and a late answer takes nothing's place", async (t) => {
   const world = await World.of(t);
   const tab = await world.session();

@@ -75,9 +75,10 @@ function Edit({ entry: id, was, session, asked, onEnd }: EditProps) {
   const key = useRef(crypto.randomUUID());
   const branched = useRef(false);
   const here = useRef(true); // a branch that is heard of takes this field away
-  const typed = useRef(false); // in this tab: what another one typed is that one's to hand back
+  const typed = useRef(""); // in this tab: what another one typed is that one's to hand back
   const { toEnd } = useContext(Reading);
   const end = (): void => {
+    typed.current = "";
     local.setEdit(session, id, "");
     onEnd();
   };
@@ -89,7 +90,8 @@ function Edit({ entry: id, was, session, asked, onEnd }: EditProps) {
     return () => {
       here.current = false;
       const { open } = app.peek();
-      if (typed.current && open?.id === session && open.load === "ready") {
+      if (typed.current !== "" && open?.id === session && open.load === "ready") {
+        local.setEdit(session, id, typed.current); // another tab that edits it too may have kept its own, or sent it
         handBackEdits(local, open, [id]); // another tab branched, or the reader scrolled far away
       }
       if (document.activeElement?.closest(".you-edit")) {
@@ -130,9 +132,9 @@ function Edit({ entry: id, was, session, asked, onEnd }: EditProps) {
           ref={field} aria-label="Edit your text" value={text} readOnly={busy}
           onInput={(e) => {
             const now = e.currentTarget.value;
-            typed.current = true;
+            typed.current = now === was ? "" : now;
             setText(now);
-            local.setEdit(session, id, now === was ? "" : now);
+            local.setEdit(session, id, typed.current);
           }}
           onKeyDown={(e) => {
             if (e.key === "Enter" && !e.shiftKey && !e.isComposing && e.keyCode !== 229) {
