@@ -64,5 +64,7 @@
 //
 // Locks, where two are held, in this order: Log.submit, then the queue's;
 // Log.opening, then Store.gate. Store.mu, Log.mu and the queue's are leaves: no
-// other lock is taken under them.
+// other lock is taken under them. A read of rows may wait, under Store.gate, until a
+// commit is published: up to that the writer takes no Store.gate, nor may a watcher
+// read a row.
 package store
