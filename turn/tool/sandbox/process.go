@@ -18,7 +18,7 @@ type Process struct {
 	box     *Sandbox
 	entries string   // of the box's split folders when it started
 	pid     int      // of its supervisor
-	control *os.File // a byte = kill, and so is its end without one: then the server is gone
+	control *os.File // a byte = kill; its end, which is the server's, too
 	done    chan struct{}
 	code    int
 	why     string
@@ -28,10 +28,7 @@ type Process struct {
 func (p *Process) Done() <-chan struct{} { return p.done }
 
 // Kill kills the command and everything that it started. It does not wait; Done does.
-func (p *Process) Kill() {
-	_, _ = p.control.Write([]byte{0}) // fails when the command has ended
-	p.control.Close()
-}
+func (p *Process) Kill() { _, _ = p.control.Write([]byte{0}) } // fails when the command has ended
 
 // End is how the command ended, once Done is closed: its exit code, 128 and the number
 // of the signal if one ended it. The reason is not "" when the sandbox ended it, or

@@ -40,8 +40,7 @@ func supervise(told spec) int {
 	}
 	letGo(status)
 	exited, gone := reap(child.Pid)
-	killed, alone := control()
-	code, reason := watch(told, exited, killed)
+	code, reason := watch(told, exited, awaitKill())
 	kill(child.Pid, gone)
 	if told.RemoveTemp || alone() {
 		os.RemoveAll(told.Temp)
@@ -56,31 +55,26 @@ func supervise(told spec) int {
 	return code
 }
 
-// control reads what the server has to say: a kill, or nothing before its own end. That
-// the pipe has ended is known before the parent's id changes, and so tells it alone.
-func control() (killed <-chan struct{}, alone func() bool) {
-	told, gone := make(chan struct{}), make(chan struct{})
+// awaitKill waits for what the server may have to say: a kill, or its own end.
+func awaitKill() <-chan struct{} {
+	killed := make(chan struct{})
 	go func() {
-		defer close(told)
+		defer close(killed)
 		for {
-			switch n, err := unix.Read(controlFD, make([]byte, 1)); {
-			case err == unix.EINTR:
-			case n == 0:
-				close(gone)
-				return
-			default:
+			if _, err := unix.Read(controlFD, make([]byte, 1)); err != unix.EINTR {
 				return
 			}
 		}
 	}()
-	return told, func() bool {
-		select {
-		case <-gone:
-			return true
-		default:
-			return false
-		}
-	}
+	return killed
+}
+
+// alone tells whether the server is gone. It holds its end of the pipe as long as it lives;
+// a dead one may be the parent for a moment still.
+func alone() bool {
+	pipe := []unix.PollFd{{Fd: controlFD}}
+	n, err := unix.Poll(pipe, 0)
+	return err == nil && n > 0 && pipe[0].Revents&unix.POLLHUP != 0
 }
 
 // letGo gives up the command's files, whose readers wait for the last writer to go.
