@@ -74,6 +74,16 @@ func newSite(t *testing.T, options *sdk.StreamableHTTPOptions) *site {
 	return s
 }
 
+// wasTold waits until a call of "hang" was told to stop.
+func (s *site) wasTold(t *testing.T) {
+	t.Helper()
+	select {
+	case <-s.stopped:
+	case <-time.After(30 * time.Second):
+		t.Error("the server goes on with a call that was given up")
+	}
+}
+
 func (s *site) add(name string, run sdk.ToolHandler) {
 	s.mcp.AddTool(&sdk.Tool{Name: name, InputSchema: json.RawMessage(`{"type":"object"}`)}, run)
 }
@@ -151,11 +161,7 @@ func TestATimeoutOverHTTPTellsTheServerAndTheNextCallRuns(t *testing.T) {
 	if r := w.call("mcp__web__echo", `{"a":1}`); string(r.Content) != `{"a":1}` {
 		t.Errorf("%+v", r)
 	}
-	select {
-	case <-s.stopped:
-	case <-time.After(30 * time.Second):
-		t.Error("the server goes on with a call that was given up")
-	}
+	s.wasTold(t)
 }
 
 // TestACancelOverHTTPTellsTheServer: guarantee 5.
@@ -171,11 +177,7 @@ func TestACancelOverHTTPTellsTheServer(t *testing.T) {
 	if r := <-done; r.Error != "cancelled" {
 		t.Errorf("%+v", r)
 	}
-	select {
-	case <-s.stopped:
-	case <-time.After(30 * time.Second):
-		t.Error("the server goes on with a call that was cancelled")
-	}
+	s.wasTold(t)
 }
 
 // TestACloseInMidCallTellsAnHTTPServer: guarantee 5.
@@ -190,11 +192,7 @@ func TestACloseInMidCallTellsAnHTTPServer(t *testing.T) {
 	if r := <-done; r.Error != "cancelled" {
 		t.Errorf("%+v", r)
 	}
-	select {
-	case <-s.stopped:
-	case <-time.After(30 * time.Second):
-		t.Error("the server goes on with a call that was given up")
-	}
+	s.wasTold(t)
 }
 
 // TestAnHTTPServerThatGoesAwayInMidCallIsAnErrorAndItsReturnIsNoticed: guarantees 5
