@@ -62,6 +62,17 @@ func (s *Store) OpenLog(ctx context.Context, id string) (*Log, error) {
 	return l, nil
 }
 
+// held returns the log of a session if somebody holds it, else nil: then all that is
+// committed of it is published.
+func (s *Store) held(id string) *Log {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l := s.logs[id]; l != nil && l.opened.Load() {
+		return l
+	}
+	return nil
+}
+
 func (l *Log) open(ctx context.Context) error {
 	l.opening.Lock()
 	defer l.opening.Unlock()

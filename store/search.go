@@ -74,10 +74,8 @@ func (s *Store) search(ctx context.Context, owner, query string, limit int) ([]H
 
 // unpublished tells whether readers of its log are not shown the event yet.
 func (s *Store) unpublished(h Hit) bool {
-	s.mu.Lock()
-	l := s.logs[h.Session]
-	s.mu.Unlock()
-	if l == nil || !l.opened.Load() { // what is not published is of a log that somebody holds
+	l := s.held(h.Session)
+	if l == nil {
 		return false
 	}
 	tip, _ := l.Tip()

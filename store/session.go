@@ -90,14 +90,12 @@ func (s *Store) sessionRows(ctx context.Context, query *sql.Stmt, args ...any) (
 	return out, nil
 }
 
-// upToTip has a row end where readers of the log see it end. What is committed and not yet
-// published is of a log that somebody holds; its digest and title are in the row already, so
-// the publishing, which touches no disk, is waited for.
+// upToTip has a row end where readers of the log see it end. The digest and the title of what
+// is committed and not yet published are in the row already, so the publishing, which touches
+// no disk, is waited for.
 func (s *Store) upToTip(x *Session) {
-	s.mu.Lock()
-	l := s.logs[x.ID]
-	s.mu.Unlock()
-	if l == nil || !l.opened.Load() {
+	l := s.held(x.ID)
+	if l == nil {
 		return
 	}
 	now := s.committing.Load() // the one that the row shows, where the tip does not: any later one finds that published
